@@ -1,5 +1,6 @@
 """Names of many modules: operations, sparse counts and crosses, specs, errors, datasets, and what Keras 2 had."""
 
+import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -236,6 +237,26 @@ def datasets(s: Setting) -> Iterator[Case]:
                 v1.resource_variables_enabled(),
                 v1.executing_eagerly_outside_functions(),
             ],
+            "compat/texts": lambda: [
+                tf.compat.as_str_any(b"a"),
+                tf.compat.as_str_any(3.5),
+                tf.compat.path_to_str(pathlib.PurePosixPath("a/b")),
+                tf.compat.path_to_str("c"),
+                tf.compat.path_to_str(4),
+            ],
+            "compat/types": lambda: [
+                [
+                    isinstance(one, kinds)
+                    for one in (1, 1.5, 2j, np.int8(1), np.float32(1), "a", b"a")
+                ]
+                for kinds in (
+                    tf.compat.integral_types,
+                    tf.compat.real_types,
+                    tf.compat.complex_types,
+                    tf.compat.bytes_or_text_types,
+                )
+            ],
+            "compat/forward": lambda: tf.compat.forward_compatible(2019, 1, 1),
             "v1/dimension": lambda: [
                 v1.Dimension(3).value,
                 v1.Dimension(None).value,

@@ -1,5 +1,7 @@
 """Texts as bytes, and bytes as texts."""
 
+import pathlib
+
 import pytest
 
 from frontends import tf
@@ -15,3 +17,9 @@ def test_both_ways():
 def test_others(convert):
     with pytest.raises(TypeError, match="got 3"):
         convert(3)
+
+
+def test_paths_and_other_values():
+    assert tf.compat.path_to_str(pathlib.Path("a")) == "a"
+    assert tf.compat.as_str_any(1.5) == "1.5"
+    assert isinstance(1, tf.compat.integral_types)
