@@ -11,11 +11,13 @@ import threading
 import traceback
 from collections.abc import Iterator
 from types import TracebackType
+from typing import Any, NoReturn
 
 import jax
 
 from spmd.cluster import report
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster.progress import progress
 from spmd.cluster.sigterm import Sigterm
 from spmd.cluster.watchdog import Watchdog
 from spmd.errors import ClusterStartError, ClusterWaitError
@@ -29,10 +31,13 @@ _OF_PEERS = re.compile(r"UNAVAILABLE: |[A-Z_]+: .*(Gloo |NCCL operation|[Cc]oord
 _OF_GLOO = re.compile(r"[A-Z_]+: Gloo ")  # which JAX raises as a ValueError
 
 _watchdog: Watchdog | None = None
+# The status that the script passed to `sys.exit`, and the number of steps then: one that goes on has caught it.
+_exited: tuple[object, int] | None = None
 
 
 def take_over() -> None:
-    """Installs handlers for uncaught errors, and for SIGTERM unless the script handles it."""
+    """Installs handlers for uncaught errors, for `sys.exit`, and for SIGTERM unless the script handles it."""
+    _note_exits()
     before = sys.excepthook
 
     def report_uncaught(
@@ -48,6 +53,31 @@ def take_over() -> None:
     if on_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         # Process 1 of a container ignores SIGTERM unless there is a handler.
         Sigterm(_end, ends=True)
+
+
+def _note_exits() -> None:
+    """Has `sys.exit` note its status: what runs when a script ends is not told of it."""
+    before = sys.exit
+
+    def exit_and_note(status: Any = None, /) -> NoReturn:
+        global _exited
+        _exited = status, progress.steps
+        before(status)
+
+    sys.exit = exit_and_note
+
+
+def report_exit() -> None:
+    """Ends this process, if its script ended by `sys.exit` with a failure, as after an uncaught error: with its own code.
+
+    Else the others would wait for it, and all would exit with codes of theirs. Does nothing outside a cluster.
+    """
+    if _watchdog is None or _exited is None or _exited[1] != progress.steps:
+        return
+    status = _exited[0]
+    code = status & 0xFF if isinstance(status, int) else int(status is not None)
+    if code:
+        _watchdog.fail(f"ended by sys.exit({status!r:.200}).", code, 0.0, shown=True)
 
 
 def report_to(watchdog: Watchdog | None) -> None:

@@ -270,4 +270,5 @@ def _past_proxies(host: str) -> Generator[None]:
 def _leave(process: int) -> None:
     """Leaves with the others when the script ends: to leave alone would take them down."""
     if os.getpid() == process and _joined and _joined.watchdog:
+        failures.report_exit()
         _joined.watchdog.end()

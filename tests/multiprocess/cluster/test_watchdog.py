@@ -84,6 +84,13 @@ def test_a_process_that_fails(gang, victim):
     )
 
 
+@pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_process_that_exits_with_a_code_of_its_own(gang, victim):
+    gang.start(f"train(5)\nif me == {victim}:\n    import sys; sys.exit(3)\ntrain(10**9)")
+    assert gang.statuses(victim, 1 - victim) == [3, 143]
+    assert report(gang, 1 - victim, victim) == ", at step 5, ended by sys.exit(3)."
+
+
 def test_the_same_error_in_all_processes(gang):
     gang.start("train(5)\nif me:\n    time.sleep(0.5)\nraise KeyError('of all')", waits={})
     assert gang.statuses(0, 1) == [1, 1]

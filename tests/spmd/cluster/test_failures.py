@@ -101,3 +101,38 @@ def test_a_start_that_may_help_again_asks_for_a_restart(run_python):
         "raise ClusterStartError('nobody came', retryable=True)\n",
         status=143,
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "reported"),
+    [
+        (3, [("ended by sys.exit(3).", 3)]),
+        ("no data", [("ended by sys.exit('no data').", 1)]),
+        (-1, [("ended by sys.exit(-1).", 255)]),
+        (143, [("ended by sys.exit(143).", 143)]),
+        (None, []),
+        (0, []),
+        (256, []),
+    ],
+)
+def test_a_script_that_exits_by_itself_keeps_its_code(told, monkeypatch, status, reported):
+    monkeypatch.setattr(sys, "exit", sys.exit)
+    monkeypatch.setattr(failures, "_exited", None)
+    failures._note_exits()
+    with pytest.raises(SystemExit) as exited:
+        sys.exit(status)
+    assert exited.value.code == status
+    failures.report_exit()
+    assert [(text, code) for text, code, _, _ in told] == reported
+
+
+def test_an_exit_that_is_caught_is_none(told, monkeypatch):
+    monkeypatch.setattr(sys, "exit", sys.exit)
+    monkeypatch.setattr(failures, "_exited", None)
+    failures.report_exit()
+    failures._note_exits()
+    with pytest.raises(SystemExit):
+        sys.exit(3)
+    monkeypatch.setattr(failures, "progress", type("Progress", (), {"steps": 10**9}))
+    failures.report_exit()
+    assert told == []
