@@ -1,5 +1,6 @@
 """Connectionist temporal classification: `tf.nn.ctc_loss`, and what finds labels in its logits."""
 
+import functools
 from typing import Any
 
 import jax
@@ -55,7 +56,7 @@ def ctc_loss(
         convert_to_tensor(one).astype(jnp.int32) for one in (label_length, logit_length)
     )
     logs = jnp.swapaxes(jax.nn.log_softmax(scores), 0, 1)
-    return jax.vmap(_loss, (0, 0, 0, 0, None))(targets, logs, label_counts, frame_counts, blank)
+    return _losses(targets, logs, label_counts, frame_counts, blank)
 
 
 def _dense(labels: SparseTensor) -> tuple[np.ndarray, np.ndarray]:
@@ -64,6 +65,11 @@ def _dense(labels: SparseTensor) -> tuple[np.ndarray, np.ndarray]:
     made = np.zeros((rows, columns), np.int32)
     made[places[:, 0], places[:, 1]] = values
     return made, np.bincount(places[:, 0], minlength=rows)
+
+
+@functools.partial(jax.jit, static_argnums=4)
+def _losses(labels: Any, logs: Any, counts: Any, frames: Any, blank: int) -> jax.Array:
+    return jax.vmap(_loss, (0, 0, 0, 0, None))(labels, logs, counts, frames, blank)
 
 
 def _loss(labels: Any, logs: Any, count: Any, frames: Any, blank: int) -> jax.Array:
