@@ -8,6 +8,7 @@ watchdog (`spmd.cluster.watchdog`).
 """
 
 import contextlib
+import json
 import math
 import os
 import secrets
@@ -18,7 +19,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from spmd.cluster.roster import Roster
-from spmd.cluster.wire import Line, connect, join_address, listen, readable, split_address
+from spmd.cluster.wire import (
+    MAX_BYTES,
+    Line,
+    connect,
+    join_address,
+    listen,
+    readable,
+    split_address,
+)
 from spmd.errors import ClusterStartError
 
 _BEAT = 1.0  # seconds between two messages of a waiting process
@@ -26,7 +35,13 @@ _SILENCE = 5.0  # a process that is silent for so long has left
 _PATIENCE = 10.0  # process 0 may have to wait out a silence before it answers
 _QUIET = 1.0  # a start that takes no longer prints nothing
 _AGAIN = 10.0  # seconds after which the same line is printed again
+_STRANGERS = 64  # connections that have not said who they are; the oldest goes when there are more
+_REFUSALS = 10  # which are told of; a stranger could fill a disk with them
 _STARTED = "Check that each missing task was started and still runs: its own output says what it waits for."
+_FIX = ' Give every task the same "cluster" in TF_CONFIG.'
+# What follows it in a refusal is said here, and not to whom is refused.
+_DETAILS = "\n"
+_SEE = " The output of the first task shows its own list."
 _SOMEBODY = "somebody listens there"
 _NOT_STARTING = f"{_SOMEBODY} who is not a starting task: an earlier run of this cluster that has not ended yet, or another program"
 
@@ -145,12 +160,14 @@ def _gather(wait: _Wait) -> Meeting:
             guest.line.send({"go": True})
         else:
             guest.line.close()
-    loopback = socket.getaddrinfo(host, port)[0][4][0] if local else "127.0.0.1"
-    return Meeting(
-        {process: guest.line for process, guest in _admitted(guests).items()},
-        coordinator=join_address(str(loopback), port),
-        bind=join_address(str(loopback) if local else "::", port),
-    )
+    lines = {process: guest.line for process, guest in _admitted(guests).items()}
+    if local:
+        own = every = str(socket.getaddrinfo(host, port)[0][4][0])
+    else:
+        # Only where the others reach it, if that is one address: strangers may be in other networks.
+        reached = {line.own_address() for line in lines.values()}
+        own, every = (reached.pop(),) * 2 if len(reached) == 1 else ("127.0.0.1", "::")
+    return Meeting(lines, coordinator=join_address(own, port), bind=join_address(every, port))
 
 
 def _listen(wait: _Wait, host: str | None, port: int) -> socket.socket:
@@ -250,14 +267,19 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
         if isinstance(ready, socket.socket):
             with contextlib.suppress(OSError):
                 guests.append(_Guest(Line(listener.accept()[0]), time.monotonic()))
+                guests[-1].line.most_bytes = _most_bytes(wait.roster)
             continue
         guest = by_line[ready]
         messages = guest.line.receive()
         # One that has left is dropped as if it had been silent for ever.
         guest.heard = -math.inf if messages is None else time.monotonic()
         guest.hello = guest.hello or next(filter(None, messages or ()), {})
+    strangers = [guest for guest in guests if not guest.hello]
+    crowded = set(strangers[:-_STRANGERS])
     for guest in list(guests):
-        if time.monotonic() - guest.heard > _SILENCE:
+        # What a stranger sends piece by piece does not count.
+        last = guest.heard if guest.hello or guest.heard == -math.inf else guest.arrived
+        if time.monotonic() - last > _SILENCE or guest in crowded:
             guest.line.close()
             guests.remove(guest)
             if guest.process:
@@ -284,18 +306,34 @@ def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
             problem = _claimed_twice(wait.roster, process, _who(first.hello), who)
         if problem is None:
             guest.process = process
+            guest.line.most_bytes = MAX_BYTES
             continue
         guests.remove(guest)
-        guest.line.send({"refused": problem, "is_double": is_double})
+        # Whoever is not of this cluster learns nothing of it.
+        told, _, secret = problem.partition(_DETAILS)
+        guest.line.send({"refused": told + _SEE * bool(secret), "is_double": is_double})
         guest.line.finish()
         guest.line.close()
-        if problem not in wait.refused:
-            wait.refused.append(problem)
-            wait.say(f"jaxtribute: {wait.roster.me} sent {who} away. {problem}")
+        shown = problem.replace(_DETAILS, "")
+        if shown not in wait.refused and len(wait.refused) < _REFUSALS:
+            wait.refused.append(shown)
+            wait.say(f"jaxtribute: {wait.roster.me} sent {who} away. {shown}")
+
+
+def _most_bytes(roster: Roster) -> int:
+    """How long the first message of a process may be: its list of addresses may differ from this one, a little."""
+    return min(MAX_BYTES, 4096 + 2 * len(json.dumps(roster.addresses)))
 
 
 def _who(hello: Mapping[str, Any]) -> str:
-    return f"process {hello.get('pid', '?')} on {hello.get('host', '?')!s:.80}"
+    return f"process {_plain(hello.get('pid', '?'), 20)} on {_plain(hello.get('host', '?'), 80)}"
+
+
+def _plain(value: object, most: int) -> str:
+    """Shows what a stranger sent: short, on one line, without characters that a terminal would act on."""
+    text = str(value)[: most + 1]
+    text = "".join(one if one.isprintable() and one.isascii() else "?" for one in text)
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _claimed_twice(roster: Roster, process: int, first: str, second: str) -> str:
@@ -310,21 +348,23 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
     process, theirs = hello.get("process_id"), hello.get("addresses")
     if not isinstance(theirs, list) or not isinstance(process, int):
         return f"{who} sent no list of addresses: is it the same release of jaxtribute?"
+    if not 0 <= process < len(roster.addresses) and len(theirs) == len(roster.addresses):
+        return f"{who} claims to be process {_plain(process, 20)} of {len(theirs)}."
     mine = list(roster.addresses)
     pairs = enumerate(zip(mine, theirs, strict=False))
     differ = [i for i, pair in pairs if not roster.same_address(*pair, i in (0, process))]
+    more = ""
     if len(mine) != len(theirs):
         what = f"{len(mine)} tasks here, {len(theirs)} there"
     elif differ:
         i = differ[0]
-        what = f"{roster.names[i]} is at {mine[i]} here, at {theirs[i]} there"
-    elif not 0 <= process < len(mine):
-        what = f"it claims to be process {process}"
+        what = f"about the address of {roster.names[i]}"
+        more = f" {roster.names[i]} is at {mine[i]} here, at {_plain(theirs[i], 100)} there."
     else:
         return None
     return (
-        f"{roster.me} and {who} disagree about the cluster ({what}). Expected {mine}, as in {roster.me}, but it has "
-        f'{theirs}. Give every task the same "cluster" in TF_CONFIG.'
+        f"{roster.me} and {who} disagree about the cluster ({what}).{_FIX}{_DETAILS}{more} Expected {mine}, as in "
+        f"{roster.me}, but it has {_plain(theirs, 2000)}."
     )
 
 
@@ -390,7 +430,8 @@ def _hear(wait: _Wait, line: Line) -> None:
         heard = time.monotonic()
         for message in messages:
             if "refused" in message:
-                raise ClusterStartError(f"{roster.me} was sent away. {message['refused']}")
+                own = f"In {roster.me} it is {list(roster.addresses)}."
+                raise ClusterStartError(f"{roster.me} was sent away. {message['refused']} {own}")
             if message.get("go"):
                 return
             waiting = message.get("waiting", message.get("gave_up"))

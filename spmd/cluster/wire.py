@@ -13,18 +13,23 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-_MAX_BYTES = 1 << 20  # room for a list of thousands of tasks
+MAX_BYTES = 1 << 20  # room for a list of thousands of tasks
 _SEND_SECONDS = 5.0  # a small message that cannot be sent for so long has no reader
 _Source = TypeVar("_Source", bound="Line | socket.socket")
 _open_lines: "weakref.WeakSet[Line]" = weakref.WeakSet()
 
 
 class Line:
-    """One end of a connection that carries JSON objects; takes over a connected socket."""
+    """One end of a connection that carries JSON objects; takes over a connected socket.
+
+    Attributes:
+        most_bytes: of a message that is received.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(_SEND_SECONDS)
         self._socket = connection
+        self.most_bytes = MAX_BYTES
         self._unread = b""
         _open_lines.add(self)
 
@@ -35,6 +40,10 @@ class Line:
     def peer_address(self) -> str:
         """Returns the IP address of the peer."""
         return self._socket.getpeername()[0]
+
+    def own_address(self) -> str:
+        """Returns the IP address of this end."""
+        return self._socket.getsockname()[0].removeprefix("::ffff:")
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Sends a message, which is lost if the peer is gone; blocks for at most 5 seconds."""
@@ -53,7 +62,7 @@ class Line:
             messages = [json.loads(line) for line in lines]
         except (OSError, ValueError, RecursionError):  # the last from brackets within brackets
             return None
-        if not arrived or len(self._unread) > _MAX_BYTES:
+        if not arrived or len(self._unread) > self.most_bytes:
             return None
         return messages if all(isinstance(message, dict) for message in messages) else None
 

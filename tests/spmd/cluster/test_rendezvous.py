@@ -96,7 +96,7 @@ def test_a_process_with_others_elsewhere_listens_at_all_its_addresses(start, add
     port = split_address(addresses[0])[1]
     mine = [f"localhost:{port}", "elsewhere.invalid:1"]
     first, other = start(mine, 0)[0], start([f"127.0.0.1:{port}", "elsewhere.invalid:1"], 1)[0]
-    assert first.result(LONG).bind == f"[::]:{port}"
+    assert first.result(LONG).bind == f"127.0.0.1:{port}"  # where the other one came from
     assert other.result(LONG).coordinator == f"127.0.0.1:{port}"
 
 
@@ -127,15 +127,19 @@ def test_a_name_that_does_not_resolve(start):
     assert "known" in str(error) or "resolution" in str(error)
 
 
-def test_lists_that_differ_are_quoted_on_both_sides(start, addresses):
+def test_each_side_quotes_its_own_list(start, addresses):
     first = start(addresses[:2], 0, 1.5)
     other = start([addresses[0], addresses[2]], 1)
     error = error_of(other)
     assert not error.retryable
-    for text in (str(error), str(error_of(first))):
-        assert f"worker 1 is at {addresses[1]} here, at {addresses[2]} there" in text
-        assert str(addresses[:2]) in text
-        assert str([addresses[0], addresses[2]]) in text
+    both = "disagree about the cluster (about the address of worker 1). Give every task the same"
+    assert both in str(error)
+    assert f"In worker 1 it is {[addresses[0], addresses[2]]}" in str(error)
+    assert addresses[1] not in str(error)  # whoever is not of this cluster learns nothing of it
+    here = str(error_of(first))
+    assert both in here
+    assert f"worker 1 is at {addresses[1]} here, at {addresses[2]} there" in here
+    assert f"Expected {addresses[:2]}" in here
 
 
 def test_lists_of_other_lengths(start, addresses):
@@ -216,6 +220,85 @@ def test_strangers_do_not_disturb(start, addresses):
             stranger.sendall(words)
         start(addresses[:2], 1)
         assert list(first[0].result(LONG).lines) == [1]
+
+
+def answers(address, words, seconds=5.0):
+    """What a stranger hears who says something; None if it hears nothing."""
+    with socket.create_connection(split_address(address), seconds) as stranger:
+        stranger.settimeout(seconds)
+        with contextlib.suppress(OSError):
+            stranger.sendall(words)
+            heard = b""
+            while piece := stranger.recv(1 << 16):
+                heard += piece
+            return heard
+    return None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        b"[" * 100_000 + b"\n",
+        b"x" * 1_000_000,
+        b'{"process_id": ' + b"9" * 4000 + b"}\n",
+        b'{"process_id": true, "addresses": [1, null, {}]}\n',
+        b'{"process_id": 1, "addresses": ["\\u001b[31m", "'
+        + b"a" * 3000
+        + b'"], "host": "\\u001b]0;x\\u0007"}\n',
+        b'{"process_id": -1, "addresses": ["a:1", "b:1"]}\n',
+    ],
+)
+def test_what_a_stranger_sends(start, addresses, words):
+    first, said = start(addresses[:2], 0)
+    said.wait_for("waits for")
+    heard = answers(addresses[0], words) or b""
+    assert addresses[1].encode() not in heard
+    assert len(heard) < 1000
+    start(addresses[:2], 1)
+    assert list(first.result(LONG).lines) == [1]
+    for text in said:
+        assert text.isprintable()
+        assert len(text) < 3000
+
+
+def test_many_strangers(start, addresses, monkeypatch):
+    monkeypatch.setattr(rendezvous, "_SILENCE", 1.0)
+    first, said = start(addresses[:2], 0)
+    said.wait_for("waits for")
+    with contextlib.ExitStack() as stack:
+        strangers = [
+            stack.enter_context(socket.create_connection(split_address(addresses[0]), 5.0))
+            for _ in range(200)
+        ]
+        until = time.monotonic() + LONG
+        while time.monotonic() < until:  # one more letter each time does not keep a place
+            time.sleep(0.1)
+            with contextlib.suppress(OSError):
+                strangers[-1].sendall(b"x")
+                continue
+            break
+        assert time.monotonic() < until
+    for number in range(20):
+        answers(addresses[0], b'{"process_id": 1, "addresses": [], "pid": %d}\n' % number)
+    start(addresses[:2], 1)
+    assert list(first.result(LONG).lines) == [1]
+    assert sum("sent process" in text for text in said) == 10
+
+
+def test_the_coordinator_listens_where_the_others_come_from(start):
+    try:
+        own = socket.gethostbyname(socket.gethostname())
+        listen(own, 0).close()
+    except OSError:
+        pytest.skip("this machine has no address by its name")
+    with listen(own, 0) as one:
+        port = one.getsockname()[1]
+    # An address of the network, as far as anybody knows: the second is elsewhere.
+    addresses = [f"{own}:{port}", "elsewhere.invalid:1"]
+    first = start(addresses, 0)
+    start(addresses, 1)
+    meeting = first[0].result(LONG)
+    assert (meeting.bind, meeting.coordinator) == (f"{own}:{port}",) * 2
 
 
 def test_a_port_that_a_former_run_holds_is_waited_for(start, addresses):
