@@ -22,6 +22,8 @@ from spmd.cluster.environments.tf_config import from_tf_config as from_tf_config
 from spmd.cluster.environments.tf_config import read_tf_config as read_tf_config
 from spmd.cluster.exit_codes import RESTART_VARIABLE as RESTART_VARIABLE
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE as RETRYABLE_EXIT_CODE
+from spmd.cluster.job_token import TOKEN_PATH_VARIABLE as TOKEN_PATH_VARIABLE
+from spmd.cluster.job_token import TOKEN_VARIABLE as TOKEN_VARIABLE
 from spmd.cluster.notice import Notice as Notice
 from spmd.cluster.progress import progress as progress
 from spmd.cluster.runtime import initialize as initialize

@@ -11,13 +11,19 @@ import contextlib
 import json
 import math
 import os
-import secrets
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from spmd.cluster.job_token import (
+    TOKEN_PATH_VARIABLE,
+    is_proof,
+    make_challenge,
+    prove,
+    read_token,
+)
 from spmd.cluster.roster import Roster
 from spmd.cluster.wire import (
     MAX_BYTES,
@@ -42,6 +48,7 @@ _FIX = ' Give every task the same "cluster" in TF_CONFIG.'
 # What follows it in a refusal is said here, and not to whom is refused.
 _DETAILS = "\n"
 _SEE = " The output of the first task shows its own list."
+_SAME_TOKEN = f"Give every task the same {TOKEN_PATH_VARIABLE}, or a file with the same contents; or unset it in all of them."
 _SOMEBODY = "somebody listens there"
 _NOT_STARTING = f"{_SOMEBODY} who is not a starting task: an earlier run of this cluster that has not ended yet, or another program"
 
@@ -84,6 +91,7 @@ class _Wait:
 
     def __init__(self, roster: Roster, seconds: float, say: Callable[[str], None]) -> None:
         self.roster, self.seconds, self.say = roster, seconds, say
+        self.token = read_token(os.environ)
         self.deadline = time.monotonic() + seconds
         self.refused: list[str] = []  # why processes were sent away
         self.departed: set[int] = set()  # processes that came and left again
@@ -101,6 +109,21 @@ class _Wait:
         self._printed = (now, text)
         left = max(0, round(self.left()))
         self.say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
+
+    def knows(self, guest: "_Guest") -> bool:
+        """Tells whether a guest has said who it is, and proven the token if there is one."""
+        hello, said = guest.hello, (guest.hello.get("challenge", ""), guest.challenge)
+        if not hello or not self.token:
+            return bool(hello)
+        return guest.answer is not None and is_proof(
+            guest.answer, self.token, "guest", *said, _claim(hello)
+        )
+
+    def refuse(self, problem: str, who: str = "somebody") -> None:
+        """Says that a guest was sent away, unless that was said, or too much was."""
+        if problem not in self.refused and len(self.refused) < _REFUSALS:
+            self.refused.append(problem)
+            self.say(f"jaxtribute: {self.roster.me} sent {who} away. {problem}")
 
     def give_up(self, missing: Iterable[int], check: str) -> ClusterStartError:
         roster, missing = self.roster, sorted(missing)
@@ -125,6 +148,8 @@ class _Guest:
     def __init__(self, line: Line, now: float) -> None:
         self.line, self.arrived, self.heard = line, now, now
         self.hello: dict[str, Any] = {}
+        self.answer: object = None  # to the challenge
+        self.challenge = ""
         self.process = 0
 
 
@@ -198,7 +223,8 @@ class _Probe:
         self._wait, self._begin = wait, time.monotonic() + _QUIET
         self._line: Line | None = None
         self._is_done = False
-        self.nonce = secrets.token_hex(8)  # by which this process knows its own probe
+        self.nonce = make_challenge()  # by which this process knows its own probe
+        self._hello = _hello(wait.roster) | {"nonce": self.nonce, "challenge": make_challenge()}
 
     def __enter__(self) -> "_Probe":
         return self
@@ -225,7 +251,7 @@ class _Probe:
             except OSError:  # the address may lead here only from elsewhere
                 self.close()
                 return
-            self._line.send(_hello(self._wait.roster) | {"nonce": self.nonce})
+            self._line.send(self._hello)
         end = time.monotonic() + seconds
         while not self._is_done:
             if readable([self._line], max(0.0, end - time.monotonic())):
@@ -238,6 +264,8 @@ class _Probe:
         if messages is None:
             self.close()
         for message in messages or ():
+            if "challenge" in message and self._wait.token:
+                _answer(self._wait, line, self._hello, message)
             if message.get("is_double"):
                 self.close()
                 raise ClusterStartError(
@@ -254,6 +282,11 @@ class _Probe:
 def _hello(roster: Roster) -> dict[str, Any]:
     who = {"host": socket.gethostname(), "pid": os.getpid()}
     return {"process_id": roster.process_id, "addresses": list(roster.addresses), **who}
+
+
+def _claim(hello: Mapping[str, Any]) -> list[Any]:
+    """What of a hello is proven with the token."""
+    return [hello.get("process_id"), hello.get("addresses")]
 
 
 def _admitted(guests: Iterable[_Guest]) -> dict[int, _Guest]:
@@ -274,11 +307,14 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
         # One that has left is dropped as if it had been silent for ever.
         guest.heard = -math.inf if messages is None else time.monotonic()
         guest.hello = guest.hello or next(filter(None, messages or ()), {})
-    strangers = [guest for guest in guests if not guest.hello]
+        guest.answer = next(
+            (one["proof"] for one in messages or () if "proof" in one), guest.answer
+        )
+    strangers = [guest for guest in guests if not wait.knows(guest)]
     crowded = set(strangers[:-_STRANGERS])
     for guest in list(guests):
         # What a stranger sends piece by piece does not count.
-        last = guest.heard if guest.hello or guest.heard == -math.inf else guest.arrived
+        last = guest.heard if wait.knows(guest) or guest.heard == -math.inf else guest.arrived
         if time.monotonic() - last > _SILENCE or guest in crowded:
             guest.line.close()
             guests.remove(guest)
@@ -293,8 +329,13 @@ def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
             guests.remove(guest)
             guest.line.close()
             continue
+        if not wait.knows(guest):
+            _challenge(wait, guest)
+            continue
         who = _who(guest.hello)
         problem = _disagreement(wait.roster, guest.hello, who)
+        if guest.hello.get("has_token") and not wait.token:
+            problem = f"{who} has the secret of a job, and {wait.roster.me} has none. {_SAME_TOKEN}"
         process = guest.hello.get("process_id", 0)
         is_double = problem is None and process == 0
         if is_double:
@@ -314,10 +355,19 @@ def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
         guest.line.send({"refused": told + _SEE * bool(secret), "is_double": is_double})
         guest.line.finish()
         guest.line.close()
-        shown = problem.replace(_DETAILS, "")
-        if shown not in wait.refused and len(wait.refused) < _REFUSALS:
-            wait.refused.append(shown)
-            wait.say(f"jaxtribute: {wait.roster.me} sent {who} away. {shown}")
+        wait.refuse(problem.replace(_DETAILS, ""), who)
+
+
+def _challenge(wait: _Wait, guest: _Guest) -> None:
+    """Proves to a guest that this process has the token, and asks for a proof; who sends a wrong one is sent away."""
+    if guest.answer is not None:
+        guest.heard = -math.inf
+        wait.refuse(f"{_who(guest.hello)} does not have the secret of this job. {_SAME_TOKEN}")
+    elif not guest.challenge:
+        guest.challenge = make_challenge()
+        theirs = guest.hello.get("challenge", "")
+        proof = prove(wait.token, "host", theirs, guest.challenge)
+        guest.line.send({"challenge": guest.challenge, "proof": proof})
 
 
 def _most_bytes(roster: Roster) -> int:
@@ -414,7 +464,9 @@ def _hear(wait: _Wait, line: Line) -> None:
         ConnectionError: process 0 is lost, or another program listens there.
     """
     roster, missing = wait.roster, list[int]()
-    line.send(_hello(roster))
+    hello = _hello(roster) | {"challenge": make_challenge(), "has_token": bool(wait.token)}
+    is_proven = not wait.token
+    line.send(hello)
     heard = beat = time.monotonic()
     while wait.left() > 0:
         if time.monotonic() - beat >= _BEAT:
@@ -429,6 +481,19 @@ def _hear(wait: _Wait, line: Line) -> None:
             raise ConnectionError("it was there, and has ended" if missing else _NOT_STARTING)
         heard = time.monotonic()
         for message in messages:
+            if "challenge" in message and not is_proven:
+                _answer(wait, line, hello, message)
+                is_proven = True
+                continue
+            if "challenge" in message or not is_proven:
+                have = (
+                    (roster.names[0], roster.me)
+                    if "challenge" in message
+                    else (roster.me, roster.names[0])
+                )
+                raise ClusterStartError(
+                    f"{have[0]} has the secret of a job, and {have[1]} has none. {_SAME_TOKEN}"
+                )
             if "refused" in message:
                 own = f"In {roster.me} it is {list(roster.addresses)}."
                 raise ClusterStartError(f"{roster.me} was sent away. {message['refused']} {own}")
@@ -444,6 +509,20 @@ def _hear(wait: _Wait, line: Line) -> None:
     if not missing:
         raise ConnectionError(f"{_SOMEBODY}, but has said nothing")
     raise wait.give_up(missing, _STARTED)
+
+
+def _answer(wait: _Wait, line: Line, hello: Mapping[str, Any], message: Mapping[str, Any]) -> None:
+    """Checks that process 0 has the token, and proves that this process has it.
+
+    Raises:
+        ClusterStartError: it has another one.
+    """
+    said = hello["challenge"], str(message["challenge"])
+    if not is_proof(message.get("proof"), wait.token, "host", *said):
+        raise ClusterStartError(
+            f"Who answers at {wait.roster.addresses[0]} does not have the secret of this job. {_SAME_TOKEN}"
+        )
+    line.send({"proof": prove(wait.token, "guest", *said, _claim(hello))})
 
 
 def _reason(error: OSError) -> str:

@@ -92,7 +92,7 @@ _HELP = {
         "--render": "print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob, a JobSet or KubeRay's RayCluster",
         "--name": "name of the job (default: from the script's)",
         "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
-        "--token": "make a secret for tasks that serve programs elsewhere (jaxtribute server); with --ps there is one anyway",
+        "--token": "make a secret that tasks prove to each other when they meet, and programs elsewhere to jaxtribute server; with --ps there is one anyway",
         "--image": "container image of the pods",
         "--resource": "the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
         "--volume": "mount a persistent volume claim, for checkpoints; may be repeated",

@@ -55,7 +55,7 @@ def supervise(
     devices = devices_of_tasks(roles, devices_per_worker, environment)
     printer = Printer(sys.stdout, sys.stderr)
     try:
-        with token_file(environment) if roles.ps else nullcontext({}) as token:
+        with token_file(environment) if len(roles.cluster) > 1 else nullcontext({}) as token:
             return _supervise(words, roles, {**environment, **token}, devices, policy, printer)
     finally:
         printer.close(5)

@@ -1,7 +1,7 @@
 """The secret that the tasks of a job prove to each other that they belong to it.
 
-Ray authenticates every connection between parameter servers, workers and the coordinator with a token. It is made anew for
-each job, and tasks find it in a file that nobody else can read: a command line shows what is in it to everyone.
+Tasks that train together prove it when they meet, and Ray does for every connection between parameter servers, workers and
+the coordinator. It is made anew for each job, and tasks find it in a file that nobody else can read: a command line shows what is in it to everyone.
 """
 
 import contextlib
@@ -10,11 +10,9 @@ import tempfile
 from collections.abc import Generator, Mapping
 from pathlib import Path
 
+from spmd.cluster import TOKEN_PATH_VARIABLE, TOKEN_VARIABLE
 from spmd.errors import LaunchError
 from spmd.launch.guard import Guard
-
-TOKEN_VARIABLE = "RAY_AUTH_TOKEN"
-TOKEN_PATH_VARIABLE = "RAY_AUTH_TOKEN_PATH"
 
 
 def make_token() -> str:

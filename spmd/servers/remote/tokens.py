@@ -7,10 +7,10 @@ import stat
 import tempfile
 from pathlib import Path
 
+from spmd.cluster import TOKEN_PATH_VARIABLE as TOKEN_PATH
+from spmd.cluster import TOKEN_VARIABLE as TOKEN
 from spmd.servers.remote.errors import TokenError
 
-TOKEN = "RAY_AUTH_TOKEN"
-TOKEN_PATH = "RAY_AUTH_TOKEN_PATH"
 TOKEN_HELP = (
     "Give every task the same secret token, of 32 characters or more: write it to a file that only you can read, and set "
     f"{TOKEN_PATH} to its path."

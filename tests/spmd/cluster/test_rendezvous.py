@@ -11,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from spmd.cluster import rendezvous
+from spmd.cluster.job_token import prove
 from spmd.cluster.rendezvous import meet
 from spmd.cluster.roster import Roster
-from spmd.cluster.wire import connect, listen, split_address
+from spmd.cluster.wire import connect, listen, readable, split_address
 from spmd.errors import ClusterStartError
 
 LONG = 30.0  # never reached
@@ -299,6 +300,86 @@ def test_the_coordinator_listens_where_the_others_come_from(start):
     start(addresses, 1)
     meeting = first[0].result(LONG)
     assert (meeting.bind, meeting.coordinator) == (f"{own}:{port}",) * 2
+
+
+@pytest.fixture
+def tokens(monkeypatch):
+    """The token of each process, in place of the environment's."""
+    found = {}
+
+    class Wait(rendezvous._Wait):
+        def __init__(self, roster, *rest):
+            super().__init__(roster, *rest)
+            self.token = found.get(roster.process_id, b"")
+
+    monkeypatch.setattr(rendezvous, "_Wait", Wait)
+    return found
+
+
+def test_all_meet_who_have_the_secret(start, addresses, tokens):
+    tokens.update(dict.fromkeys(range(3), b"secret"))
+    processes = [start(addresses, process)[0] for process in (2, 1, 0)]
+    assert sorted(processes[2].result(LONG).lines) == [1, 2]
+    assert all(list(process.result(LONG).lines) == [0] for process in processes[:2])
+
+
+@pytest.mark.parametrize(
+    ("secrets", "message"),
+    [
+        (
+            {0: b"secret"},
+            r"worker 0 has the secret of a job, and worker 1 has none\. Give every task",
+        ),
+        (
+            {1: b"secret"},
+            r"worker 1 has the secret of a job, and worker 0 has none\. Give every task",
+        ),
+        ({0: b"secret", 1: b"other"}, r"does not have the secret of this job\. Give every task"),
+    ],
+)
+def test_who_has_another_secret(start, addresses, tokens, secrets, message):
+    tokens.update(secrets)
+    first = start(addresses[:2], 0)
+    first[1].wait_for("waits for")
+    error = error_of(start(addresses[:2], 1))
+    assert re.search(message, str(error))
+    assert not error.retryable
+    tokens[1] = tokens.get(0, b"")
+    start(addresses[:2], 1)
+    first[0].result(LONG)
+
+
+def test_a_second_process_0_with_the_secret(start, addresses, tokens):
+    tokens.update(dict.fromkeys(range(2), b"secret"))
+    first = start(addresses[:2], 0)
+    first[1].wait_for("waits for")
+    assert "Two processes claim to be worker 0" in str(error_of(start(addresses[:2], 0)))
+    start(addresses[:2], 1)
+    first[0].result(LONG)
+
+
+def test_what_was_listened_to_is_of_no_use(start, addresses, tokens):
+    """A stranger repeats what worker 1 said and proved; and one that knows only the addresses is told nothing."""
+    tokens.update(dict.fromkeys(range(2), b"secret"))
+    hello = {"process_id": 1, "addresses": addresses[:2], "challenge": "c", "host": "h", "pid": 1}
+    first, said = start(addresses[:2], 0)
+    said.wait_for("waits for")
+    proofs = []
+    for _ in range(2):
+        with contextlib.closing(connect(*split_address(addresses[0]), 5.0)) as stranger:
+            stranger.send(hello)
+            assert readable([stranger], LONG)
+            (asked,) = stranger.receive()
+            assert asked.keys() == {"challenge", "proof"}
+            proofs.append(prove(b"secret", "guest", "c", asked["challenge"], [1, addresses[:2]]))
+            if len(proofs) == 2:
+                stranger.send({"proof": proofs[0]})  # of the first time
+                said.wait_for("process 1 on h does not have the secret of this job")
+                assert readable([stranger], LONG)
+                assert stranger.receive() is None
+    assert not first.done()
+    start(addresses[:2], 1)
+    assert list(first.result(LONG).lines) == [1]
 
 
 def test_a_port_that_a_former_run_holds_is_waited_for(start, addresses):
