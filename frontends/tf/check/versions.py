@@ -1,15 +1,16 @@
 """Which version of TensorFlow a script is for: one for TensorFlow 1 imports `tf.compat.v1`, whose functions take its arguments."""
 
 import dataclasses
+import json
+from pathlib import Path
 
-from frontends.tf._moved import MOVED
-from frontends.tf.check import names
 from frontends.tf.check.imports import Imported
 from frontends.tf.check.uses import Import, Use, Uses
 
-# Where names live that only TensorFlow 1 has.
-_OF_1 = ("frontends.tf.compat.v1", "frontends.tf.contrib")
-_IN_BOTH = ("tf.Graph", "tf.as_string", "tf.get_logger")
+# Modules, functions, classes and their members; of a module, only its own name. tests/golden/names_of_1.py records them.
+_ONLY_IN_1 = frozenset(
+    ("tf.contrib", *json.loads(Path(__file__).with_name("names_of_1.json").read_text()))
+)
 
 
 def imports_of(script: Uses) -> tuple[Import, ...]:
@@ -37,15 +38,10 @@ def imports_of(script: Uses) -> tuple[Import, ...]:
 
 def _is_of_1(use: Use) -> bool:
     path = use.found.path
-    if use.guard or path.startswith("tf.compat.") or path in _IN_BOTH:
+    if use.guard or path.startswith("tf.compat."):
         return False
-    if path.removeprefix("tf.") in MOVED or path.startswith("tf.contrib."):
-        return True
-    if path.startswith(("tf.losses.", "tf.metrics.")):  # they have Keras's names, too
-        return names.find(path.replace("tf.", "tf.keras.", 1)).is_missing
-    if use.found.is_missing:
-        return "TensorFlow 1" in use.found.message
-    return str(getattr(use.found.value, "__module__", "")).startswith(_OF_1)
+    parts = path.split(".")
+    return any(".".join(parts[:end]) in _ONLY_IN_1 for end in range(2, len(parts) + 1))
 
 
 def _in_version_1(one: Imported) -> Imported:
