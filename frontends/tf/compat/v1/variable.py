@@ -13,11 +13,10 @@ class _Version1(type(variable.Variable)):
     """Has the class make variables of `tf.Variable`, which are its instances: there is one kind of variable."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        names = list(inspect.signature(cls.__init__).parameters)[1:]
-        given = dict(zip(names, args, strict=False)) | kwargs
         if cls is not Variable:
-            return super().__call__(**given)
-        for name in ("expected_shape", "use_resource"):
+            return super().__call__(*args, **kwargs)
+        given = _SIGNATURE.bind(None, *args, **kwargs).arguments
+        for name in ("self", "expected_shape", "use_resource"):
             given.pop(name, None)
         return variable.Variable(**given)
 
@@ -78,3 +77,6 @@ class Variable(variable.Variable, metaclass=_Version1):
             aggregation=aggregation,
             shape=shape,
         )
+
+
+_SIGNATURE = inspect.signature(Variable.__init__)

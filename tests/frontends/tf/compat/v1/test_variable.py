@@ -31,6 +31,30 @@ def test_there_is_one_kind_of_variable():
     assert (own.name, own.trainable) == ("own:0", False)
 
 
+def test_a_subclass_gets_its_arguments_as_they_are():
+    class Own(v1.Variable):
+        def __init__(self, *args, factor=1, **kwargs):
+            self.given = args, factor, kwargs
+            super().__init__(*args, **kwargs)
+
+    own = Own(1.0, False, factor=2, name="own")
+    assert own.given == ((1.0, False), 2, {"name": "own"})
+    assert (own.name, own.trainable) == ("own:0", False)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "said"),
+    [
+        ([1.0] * 16, {}, "too many positional arguments"),
+        ([1.0, True], {"trainable": False}, "multiple values for argument 'trainable'"),
+        ([1.0], {"unknown": 1}, "unexpected keyword argument 'unknown'"),
+    ],
+)
+def test_wrong_arguments_are_told(args, kwargs, said):
+    with pytest.raises(TypeError, match=said):
+        v1.Variable(*args, **kwargs)
+
+
 def test_a_value_needs_no_session():
     with pytest.raises(NotImplementedError, match=r"write v.numpy\(\)"):
         v1.Variable(1.0).eval()
