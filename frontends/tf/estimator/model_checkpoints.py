@@ -130,7 +130,8 @@ def _with_time(path: str | None) -> tuple[str, int] | None:
     if path is None:
         return None
     try:
-        return path, os.stat(checkpoint_folder(path)).st_mtime_ns
+        written = f"{path}.index" if is_bundle(path) else checkpoint_folder(path)
+        return path, os.stat(written).st_mtime_ns
     except FileNotFoundError:
         return None
 

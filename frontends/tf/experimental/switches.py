@@ -3,17 +3,14 @@
 import contextlib
 from collections.abc import Generator
 
-import jax
-
 
 @contextlib.contextmanager
 def async_scope() -> Generator[None]:
-    """Waits at the end of the block for what was computed in it, whose errors it raises.
+    """Has no effect: an error is raised where the array that it concerns is read, which may be after the block.
 
     Source: `tf.experimental.async_scope`.
     """
     yield
-    jax.effects_barrier()
 
 
 def async_clear_error() -> None:

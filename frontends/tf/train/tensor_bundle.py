@@ -83,13 +83,13 @@ class TensorBundle:
                 )
 
     def read(self, entry: BundleEntry) -> Any:
-        """Reads an array.
+        """Reads an array, which the caller may write to.
 
         Args:
             entry: of `entries`.
 
         Raises:
-            DamagedFileError: its bytes are not what was written.
+            DamagedFileError: its bytes are not what was written, or their file is missing.
             NotImplementedError: it is of texts, or its variable was saved in parts.
         """
         if entry.dtype == "string" or entry.parts:
@@ -99,16 +99,22 @@ class TensorBundle:
                 f"np.save('value.npy', tf.train.load_variable({self._path!r}, {entry.name!r}))."
             )
         file = f"{self._path}.data-{entry.shard:05d}-of-{self._shards:05d}"
-        with open(file, "rb") as opened:
-            opened.seek(entry.offset)
-            content = opened.read(entry.size)
+        try:
+            with open(file, "rb") as opened:
+                opened.seek(entry.offset)
+                content = opened.read(entry.size)
+        except FileNotFoundError as error:
+            raise DamagedFileError(
+                f"{self._path}.index says that {entry.name} is in {file}, which is not there. Copy the checkpoint again, with all "
+                "of its files, or take another one."
+            ) from error
         if len(content) != entry.size or masked_crc32c(content) != entry.checksum:
             raise DamagedFileError(
                 f"{file} is damaged: bytes {entry.offset} to {entry.offset + entry.size}, of {entry.name}, are not what was "
                 "written. Copy the checkpoint again, or take another one."
             )
         dtype = np.dtype(getattr(ml_dtypes, entry.dtype, entry.dtype))
-        return np.frombuffer(content, dtype).reshape(entry.shape)
+        return np.frombuffer(content, dtype).reshape(entry.shape).copy()
 
 
 def _table(path: Path) -> Iterator[tuple[bytes, bytes]]:

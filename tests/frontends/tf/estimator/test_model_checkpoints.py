@@ -1,5 +1,7 @@
 """Checkpoints of an estimator."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,13 @@ def test_a_saver_says_how_many_stay(tmp_path):
     checkpoints = ModelCheckpoints(_store(3), str(tmp_path), tf.estimator.RunConfig(), saver)
     paths = [checkpoints.save(step) for step in (5, 7)]
     assert [str(one) for one in tmp_path.glob("model.ckpt*")] == paths[1:]
+
+
+def test_a_checkpoint_of_tensorflow_has_its_time(tmp_path):
+    path = tmp_path / "model.ckpt-7"
+    for kind in ("index", "data-00000-of-00001"):
+        path.with_name(f"{path.name}.{kind}").touch()
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-7"\n')
+    found = newest(tmp_path, None)
+    assert found == (str(path), os.stat(f"{path}.index").st_mtime_ns)
+    assert newest(tmp_path, found) is None

@@ -1,6 +1,7 @@
 """Checkpoints that TensorFlow 2.15 wrote, by `tf.compat.v1.train.Saver`."""
 
 import base64
+import os
 
 import ml_dtypes
 import numpy as np
@@ -50,6 +51,19 @@ def test_values_are_read_by_name(path, tmp_path):
         found = reader.get_tensor(name)
         assert found.dtype == value.dtype
         np.testing.assert_array_equal(found, value)
+
+
+def test_values_are_the_callers_own(path):
+    value = tf.train.load_variable(path, "dense/bias")
+    value += 1
+    np.testing.assert_array_equal(value, VALUES["dense/bias"] + 1)
+    np.testing.assert_array_equal(tf.train.load_variable(path, "dense/bias"), VALUES["dense/bias"])
+
+
+def test_a_missing_file_is_told(path):
+    os.unlink(f"{path}.data-00000-of-00001")
+    with pytest.raises(tf.errors.DataLossError, match=r"dense/kernel is in .*, which is not there"):
+        _read_kernel(path)
 
 
 @pytest.mark.parametrize(("name", "why"), [("parts", "saved in 2 parts"), ("text", "holds texts")])
