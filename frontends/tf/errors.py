@@ -1,6 +1,8 @@
 """`tf.errors`: the exceptions that scripts catch, each one that Python, JAX or this package raises.
 
 `OpError`, in TensorFlow their base class, is a tuple of classes: `except` and `isinstance` take it, `raise` does not.
+`ResourceExhaustedError`, `InternalError` and `UnknownError` are one class, JAX's, so that `except` of one of them catches the
+others, too: its text begins with the kind.
 """
 
 import jax
@@ -33,7 +35,7 @@ InternalError = jax.errors.JaxRuntimeError
 InvalidArgumentError = ValueError
 NotFoundError = FileNotFoundError
 PermissionDeniedError = PermissionError
-# What XLA raises when memory runs out; its text begins with RESOURCE_EXHAUSTED.
+# What XLA raises when memory runs out, among others; its text begins with RESOURCE_EXHAUSTED then.
 ResourceExhaustedError = jax.errors.JaxRuntimeError
 UnauthenticatedError = PermissionError
 UnimplementedError = NotImplementedError

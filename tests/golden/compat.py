@@ -61,7 +61,9 @@ Some differences are everywhere, and not listed each time:
   TensorFlow's. `step.explain()`, of a `tf.function`, tells which program ran.
 - Variables have one value, kept equal on all devices; TensorFlow keeps a component for each.
 - An exception may be of another class that the same `except` catches: `ValueError` for
-  `tf.errors.InvalidArgumentError`, `IndexError` for `tf.errors.OutOfRangeError`.
+  `tf.errors.InvalidArgumentError`, `IndexError` for `tf.errors.OutOfRangeError`. `tf.errors.ResourceExhaustedError`,
+  `InternalError` and `UnknownError` are one class, `jax.errors.JaxRuntimeError`, whose text begins with the kind, so that
+  `except` of one of them catches the others, too. `tf.errors.OpError` is a tuple of classes, which cannot be raised.
 """
 
 

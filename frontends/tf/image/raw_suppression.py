@@ -34,7 +34,10 @@ def NonMaxSuppressionV3(
     score_threshold: TensorLike,
     name: str | None = None,
 ) -> jax.Array:
-    """Chooses boxes; as `tf.image.non_max_suppression`."""
+    """Chooses boxes; as `tf.image.non_max_suppression`.
+
+    Source: `tf.raw_ops.NonMaxSuppressionV3`.
+    """
     size = static_int(max_output_size)
     return non_max_suppression(boxes, scores, size, iou_threshold, score_threshold)
 
@@ -49,7 +52,10 @@ def NonMaxSuppressionV4(
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> _V4:
-    """Chooses boxes, and counts them; as `tf.image.non_max_suppression_padded`."""
+    """Chooses boxes, and counts them; as `tf.image.non_max_suppression_padded`.
+
+    Source: `tf.raw_ops.NonMaxSuppressionV4`.
+    """
     size = static_int(max_output_size)
     return _V4(
         *non_max_suppression_padded(
@@ -69,7 +75,10 @@ def NonMaxSuppressionV5(
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> _V5:
-    """Chooses boxes, with scores that may be lowered instead; as `tf.image.non_max_suppression_with_scores`."""
+    """Chooses boxes, with scores that may be lowered instead; as `tf.image.non_max_suppression_with_scores`.
+
+    Source: `tf.raw_ops.NonMaxSuppressionV5`.
+    """
     size, sigma = static_int(max_output_size), float(convert_to_tensor(soft_nms_sigma))
     places, values = non_max_suppression_with_scores(
         boxes, scores, size, iou_threshold, score_threshold, sigma

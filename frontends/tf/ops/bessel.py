@@ -11,22 +11,34 @@ from frontends.tf.ops.convert import binary, convert_to_tensor, named, unary
 
 
 def erfcinv(x: TensorLike, name: str | None = None) -> jax.Array:
-    """Inverts `erfc`."""
+    """Inverts `erfc`.
+
+    Source: `tf.math.erfcinv`.
+    """
     return -special.ndtri(0.5 * convert_to_tensor(x)) * 0.5**0.5
 
 
 def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> jax.Array:
-    """Regularized incomplete beta function."""
+    """Regularized incomplete beta function.
+
+    Source: `tf.math.betainc`.
+    """
     return special.betainc(*map(convert_to_tensor, (a, b, x)))
 
 
 def fresnel_cos(x: TensorLike, name: str | None = None) -> jax.Array:
-    """Fresnel's integral of the cosine."""
+    """Fresnel's integral of the cosine.
+
+    Source: `tf.math.special.fresnel_cos`.
+    """
     return special.fresnel(convert_to_tensor(x))[1]
 
 
 def fresnel_sin(x: TensorLike, name: str | None = None) -> jax.Array:
-    """Fresnel's integral of the sine."""
+    """Fresnel's integral of the sine.
+
+    Source: `tf.math.special.fresnel_sin`.
+    """
     return special.fresnel(convert_to_tensor(x))[0]
 
 

@@ -17,11 +17,11 @@ from frontends.tf.ops.convert import convert_to_tensor, known, static_int, stati
 def space_to_batch(
     input: TensorLike, block_shape: ShapeLike, paddings: TensorLike, name: str | None = None
 ) -> jax.Array:
-    """Makes rows of every so manieth entry along the axes after the first, after padding with zeros.
+    """Pads with zeros, and makes rows of every n-th entry along the axes after the first.
 
     Args:
         input: shape (rows, ...).
-        block_shape: for each of these axes, how many.
+        block_shape: n, for each of these axes.
         paddings: for each, zeros before and after it.
 
     Source: `tf.space_to_batch`.
@@ -111,19 +111,28 @@ def strided_slice(
 
 
 def identity_n(input: Sequence[TensorLike], name: str | None = None) -> list[jax.Array]:
-    """Returns the values of a list as other arrays."""
+    """Returns the values of a list as other arrays.
+
+    Source: `tf.identity_n`.
+    """
     return [jnp.copy(convert_to_tensor(one)) for one in input]
 
 
 def shape_n(
     input: Sequence[TensorLike], out_type: DTypeLike = "int32", name: str | None = None
 ) -> list[jax.Array]:
-    """Lists the shapes of arrays."""
+    """Lists the shapes of arrays.
+
+    Source: `tf.shape_n`.
+    """
     return [jnp.asarray(convert_to_tensor(one).shape, jax_dtype(out_type)) for one in input]
 
 
 def parallel_stack(values: Sequence[TensorLike], name: str | None = "parallel_stack") -> jax.Array:
-    """Joins arrays along a new first axis, as `tf.stack` does."""
+    """Joins arrays along a new first axis, as `tf.stack` does.
+
+    Source: `tf.parallel_stack`.
+    """
     return jnp.stack([convert_to_tensor(one) for one in values])
 
 

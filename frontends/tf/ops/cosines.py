@@ -270,12 +270,18 @@ def inverse_mdct(
 
 
 def fftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> jax.Array:
-    """Moves the frequency zero to the middle."""
+    """Moves the frequency zero to the middle.
+
+    Source: `tf.signal.fftshift`.
+    """
     return jnp.fft.fftshift(convert_to_tensor(x), static_axes(axes))
 
 
 def ifftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> jax.Array:
-    """Moves the frequency zero from the middle to the begin."""
+    """Moves the frequency zero from the middle to the begin.
+
+    Source: `tf.signal.ifftshift`.
+    """
     return jnp.fft.ifftshift(convert_to_tensor(x), static_axes(axes))
 
 
@@ -364,7 +370,10 @@ def fftnd(
     norm: str | None = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Transforms complex numbers over axes, or all of them."""
+    """Transforms complex numbers over axes, or all of them.
+
+    Source: `tf.signal.fftnd`.
+    """
     return _over_axes(jnp.fft.fftn, input_tensor, fft_length, axes, norm)
 
 
@@ -375,7 +384,10 @@ def ifftnd(
     norm: str | None = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Transforms back what `fftnd` made."""
+    """Transforms back what `fftnd` made.
+
+    Source: `tf.signal.ifftnd`.
+    """
     return _over_axes(jnp.fft.ifftn, input_tensor, fft_length, axes, norm)
 
 
@@ -386,7 +398,10 @@ def rfftnd(
     norm: str | None = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Transforms real numbers over axes, or all of them."""
+    """Transforms real numbers over axes, or all of them.
+
+    Source: `tf.signal.rfftnd`.
+    """
     return _over_axes(jnp.fft.rfftn, input_tensor, fft_length, axes, norm)
 
 
@@ -397,5 +412,8 @@ def irfftnd(
     norm: str | None = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Transforms back what `rfftnd` made."""
+    """Transforms back what `rfftnd` made.
+
+    Source: `tf.signal.irfftnd`.
+    """
     return _over_axes(jnp.fft.irfftn, input_tensor, fft_length, axes, norm)

@@ -28,7 +28,11 @@ def uniform_of(
     maxval: TensorLike,
     dtype: DTypeLike,
 ) -> jax.Array:
-    """Draws uniformly; a call that fails takes no key from the stream."""
+    """Draws uniformly; a call that fails takes no key from the stream.
+
+    Raises:
+        ValueError: integers are to be drawn, and `maxval` is not given.
+    """
     dtype, sizes = jax_dtype(dtype), static_shape(shape)
     if jnp.issubdtype(dtype, jnp.integer):
         if maxval is None:
@@ -91,7 +95,11 @@ def poisson_of(key: jax.Array, shape: ShapeLike, lam: TensorLike, dtype: DTypeLi
 def categorical_of(
     key: Callable[[], jax.Array], logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike
 ) -> jax.Array:
-    """Draws classes by their unnormalized log-probabilities, a row of them for each row."""
+    """Draws classes by their unnormalized log-probabilities, a row of them for each row.
+
+    Raises:
+        ValueError: `logits` is no matrix.
+    """
     scores = jnp.asarray(logits)
     if scores.ndim != 2:
         raise ValueError(f"logits should be a matrix, got shape {scores.shape}.")

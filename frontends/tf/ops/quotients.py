@@ -17,31 +17,46 @@ def accumulate_n(
     tensor_dtype: Any = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Adds arrays of one shape, as `add_n` does; the shape and the dtype are those of the arrays."""
+    """Adds arrays of one shape, as `add_n` does; the shape and the dtype are those of the arrays.
+
+    Source: `tf.math.accumulate_n`.
+    """
     return add_n(inputs)
 
 
 def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> jax.Array:
-    """Divides integers, and rounds towards zero."""
+    """Divides integers, and rounds towards zero.
+
+    Source: `tf.truncatediv`.
+    """
     left, right = map(convert_to_tensor, operands(x, y))
     return jax.lax.div(*jnp.broadcast_arrays(left, right.astype(left.dtype)))
 
 
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> jax.Array:
-    """What `truncatediv` leaves, with the sign of `x`."""
+    """What `truncatediv` leaves, with the sign of `x`.
+
+    Source: `tf.truncatemod`.
+    """
     left, right = map(convert_to_tensor, operands(x, y))
     return jax.lax.rem(*jnp.broadcast_arrays(left, right.astype(left.dtype)))
 
 
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> jax.Array:
-    """One by each number; zero where that is zero."""
+    """One by each number; zero where that is zero.
+
+    Source: `tf.math.reciprocal_no_nan`.
+    """
     numbers = convert_to_tensor(x)
     zero = numbers == 0
     return jnp.where(zero, 0, 1 / jnp.where(zero, 1, numbers))
 
 
 def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> jax.Array:
-    """The number next to `x1`, on the side of `x2`."""
+    """The number next to `x1`, on the side of `x2`.
+
+    Source: `tf.math.nextafter`.
+    """
     return jnp.nextafter(*operands(x1, x2))
 
 

@@ -23,6 +23,8 @@ def stateless_normal(
     """Draws the same numbers for the same seed; see `tf.random.stateless_normal`.
 
     The numbers are JAX's, not TensorFlow's.
+
+    Source: `tf.random.stateless_normal`.
     """
     return draws.normal_of(draws.stateless_key(seed), shape, mean, stddev, dtype)
 
@@ -42,6 +44,8 @@ def stateless_uniform(
 
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
+
+    Source: `tf.random.stateless_uniform`.
     """
     return draws.uniform_of(lambda: draws.stateless_key(seed), shape, minval, maxval, dtype)
 
@@ -55,7 +59,10 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> jax.Array:
-    """Draws from a normal distribution, within two deviations; see `stateless_normal`."""
+    """Draws from a normal distribution, within two deviations; see `stateless_normal`.
+
+    Source: `tf.random.stateless_truncated_normal`.
+    """
     return draws.truncated_of(draws.stateless_key(seed), shape, mean, stddev, dtype)
 
 
@@ -93,7 +100,10 @@ def stateless_categorical(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> jax.Array:
-    """Draws classes by their unnormalized log-probabilities, a row of them for each row."""
+    """Draws classes by their unnormalized log-probabilities, a row of them for each row.
+
+    Source: `tf.random.stateless_categorical`.
+    """
     return draws.categorical_of(lambda: draws.stateless_key(seed), logits, num_samples, dtype)
 
 
@@ -105,7 +115,10 @@ def stateless_gamma(
     dtype: DTypeLike = jnp.float32,
     name: str | None = None,
 ) -> jax.Array:
-    """Draws from gamma distributions, whose parameters broadcast to the shape."""
+    """Draws from gamma distributions, whose parameters broadcast to the shape.
+
+    Source: `tf.random.stateless_gamma`.
+    """
     return draws.gamma_of(draws.stateless_key(seed), shape, alpha, beta, dtype)
 
 
@@ -116,7 +129,10 @@ def stateless_poisson(
     dtype: DTypeLike = "int32",
     name: str | None = None,
 ) -> jax.Array:
-    """Draws from Poisson distributions, whose rates broadcast to the shape."""
+    """Draws from Poisson distributions, whose rates broadcast to the shape.
+
+    Source: `tf.random.stateless_poisson`.
+    """
     return draws.poisson_of(draws.stateless_key(seed), shape, lam, dtype)
 
 
@@ -128,7 +144,10 @@ def stateless_binomial(
     output_dtype: DTypeLike = "int32",
     name: str | None = None,
 ) -> jax.Array:
-    """Draws how many of `counts` trials succeed; the parameters broadcast to the shape."""
+    """Draws how many of `counts` trials succeed; the parameters broadcast to the shape.
+
+    Source: `tf.random.stateless_binomial`.
+    """
     return draws.binomial_of(draws.stateless_key(seed), shape, counts, probs, output_dtype)
 
 

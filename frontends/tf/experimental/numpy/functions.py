@@ -61,22 +61,34 @@ def _array(value: Any) -> Any:
 
 
 def fix(x: TensorLike) -> jax.Array:
-    """Rounds towards zero."""
+    """Rounds towards zero.
+
+    Source: `tf.experimental.numpy.fix`.
+    """
     return jnp.trunc(convert_to_tensor(x))
 
 
 def flatten(a: TensorLike, order: str = "C") -> jax.Array:
-    """Makes an array of one axis."""
+    """Makes an array of one axis.
+
+    Source: `tf.experimental.numpy.flatten`.
+    """
     return jnp.ravel(convert_to_tensor(a), order)
 
 
 def finfo(dtype: DTypeLike) -> Any:
-    """Describes a dtype of floating-point numbers."""
+    """Describes a dtype of floating-point numbers.
+
+    Source: `tf.experimental.numpy.finfo`.
+    """
     return jnp.finfo(jax_dtype(dtype))
 
 
 def iinfo(int_type: DTypeLike) -> Any:
-    """Describes a dtype of integers."""
+    """Describes a dtype of integers.
+
+    Source: `tf.experimental.numpy.iinfo`.
+    """
     return jnp.iinfo(jax_dtype(int_type))
 
 
