@@ -143,6 +143,9 @@ def ctc_beam_search_decoder(
     Returns:
         For each of them a sparse tensor of labels; and their logarithms of probabilities, shape (rows, top_paths).
 
+    Raises:
+        ValueError: there are fewer labellings than `top_paths`.
+
     Source: `tf.nn.ctc_beam_search_decoder`.
     """
     logs = np.asarray(jax.nn.log_softmax(convert_to_tensor(inputs)), np.float64)

@@ -14,7 +14,10 @@ from frontends.tf.ops.linalg import norm
 
 
 class Lu(NamedTuple):
-    """The triangular factors of a matrix in one, and the order of its rows."""
+    """The triangular factors of a matrix in one, and the order of its rows.
+
+    Source: the result of `tf.linalg.lu`.
+    """
 
     lu: Any
     p: Any
@@ -73,7 +76,10 @@ def _triangles(factors: jax.Array) -> tuple[jax.Array, jax.Array]:
 def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> jax.Array:
-    """Makes the matrices anew of what `lu` returned."""
+    """Makes the matrices anew of what `lu` returned.
+
+    Source: `tf.linalg.lu_reconstruct`.
+    """
     lower, upper = _triangles(convert_to_tensor(lower_upper))
     rows = jnp.argsort(convert_to_tensor(perm), axis=-1)
     return jnp.take_along_axis(lower @ upper, rows[..., None], axis=-2)
@@ -86,7 +92,10 @@ def lu_solve(
     validate_args: bool = False,
     name: str | None = None,
 ) -> jax.Array:
-    """Solves systems of linear equations, of whose matrices `lu` found the factors."""
+    """Solves systems of linear equations, of whose matrices `lu` found the factors.
+
+    Source: `tf.linalg.lu_solve`.
+    """
     lower, upper = _triangles(convert_to_tensor(lower_upper))
     order, sides = convert_to_tensor(perm), convert_to_tensor(rhs)
     order = jnp.broadcast_to(order, (*sides.shape[:-2], order.shape[-1]))
@@ -97,7 +106,10 @@ def lu_solve(
 def lu_matrix_inverse(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> jax.Array:
-    """Inverts matrices, of which `lu` found the factors."""
+    """Inverts matrices, of which `lu` found the factors.
+
+    Source: `tf.linalg.lu_matrix_inverse`.
+    """
     factors = convert_to_tensor(lower_upper)
     eye = jnp.broadcast_to(jnp.eye(factors.shape[-1], dtype=factors.dtype), factors.shape)
     return lu_solve(factors, perm, eye)
@@ -106,7 +118,10 @@ def lu_matrix_inverse(
 def matrix_rank(
     a: TensorLike, tol: TensorLike = None, validate_args: bool = False, name: str | None = None
 ) -> jax.Array:
-    """Counts the singular values above `tol`, of each matrix; None takes rounding of the largest one."""
+    """Counts the singular values above `tol`, of each matrix; None takes rounding of the largest one.
+
+    Source: `tf.linalg.matrix_rank`.
+    """
     x = convert_to_tensor(a)
     values = jnp.linalg.svd(x, compute_uv=False)
     if tol is None:
@@ -118,7 +133,10 @@ def matrix_rank(
 
 
 def sqrtm(input: TensorLike, name: str | None = None) -> jax.Array:
-    """Finds the square roots of matrices; of real ones, the real root."""
+    """Finds the square roots of matrices; of real ones, the real root.
+
+    Source: `tf.linalg.sqrtm`.
+    """
     x = convert_to_tensor(input)
     flat = x.reshape(-1, *x.shape[-2:])
     roots = jnp.stack([jax.scipy.linalg.sqrtm(one) for one in flat]) if len(flat) else flat
@@ -127,7 +145,10 @@ def sqrtm(input: TensorLike, name: str | None = None) -> jax.Array:
 
 
 def logm(input: TensorLike, name: str | None = None) -> jax.Array:
-    """Finds the logarithms of complex matrices that have a full set of eigenvectors; on CPUs only."""
+    """Finds the logarithms of complex matrices that have a full set of eigenvectors; on CPUs only.
+
+    Source: `tf.linalg.logm`.
+    """
     x = convert_to_tensor(input)
     values, vectors = jnp.linalg.eig(x)
     scaled = vectors * jnp.log(values)[..., None, :]

@@ -30,7 +30,10 @@ def max_pool1d(
     data_format: str = "NWC",
     name: str | None = None,
 ) -> jax.Array:
-    """Takes the largest number of each window of sequences."""
+    """Takes the largest number of each window of sequences.
+
+    Source: `tf.nn.max_pool1d`.
+    """
     return windows.max_pool(
         convert_to_tensor(input), ksize, strides, padding, _format(data_format, 1)
     )
@@ -44,7 +47,10 @@ def avg_pool1d(
     data_format: str = "NWC",
     name: str | None = None,
 ) -> jax.Array:
-    """Takes the mean of each window of sequences, padding left out."""
+    """Takes the mean of each window of sequences, padding left out.
+
+    Source: `tf.nn.avg_pool1d`.
+    """
     return windows.avg_pool(
         convert_to_tensor(input), ksize, strides, padding, _format(data_format, 1)
     )
@@ -58,7 +64,10 @@ def max_pool3d(
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> jax.Array:
-    """Takes the largest number of each window of volumes."""
+    """Takes the largest number of each window of volumes.
+
+    Source: `tf.nn.max_pool3d`.
+    """
     return windows.max_pool(
         convert_to_tensor(input), ksize, strides, padding, _format(data_format, 3)
     )
@@ -72,7 +81,10 @@ def avg_pool3d(
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> jax.Array:
-    """Takes the mean of each window of volumes, padding left out."""
+    """Takes the mean of each window of volumes, padding left out.
+
+    Source: `tf.nn.avg_pool3d`.
+    """
     return windows.avg_pool(
         convert_to_tensor(input), ksize, strides, padding, _format(data_format, 3)
     )
@@ -282,7 +294,10 @@ def conv1d_transpose(
     dilations: ShapeLike = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Goes from the result of `conv1d` to its input; see `conv_transpose`."""
+    """Goes from the result of `conv1d` to its input; see `conv_transpose`.
+
+    Source: `tf.nn.conv1d_transpose`.
+    """
     return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
 
 
@@ -296,7 +311,10 @@ def conv3d_transpose(
     dilations: ShapeLike = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Goes from the result of `conv3d` to its input; see `conv_transpose`."""
+    """Goes from the result of `conv3d` to its input; see `conv_transpose`.
+
+    Source: `tf.nn.conv3d_transpose`.
+    """
     return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
 
 
@@ -308,7 +326,10 @@ def atrous_conv2d_transpose(
     padding: str,
     name: str | None = None,
 ) -> jax.Array:
-    """Goes from the result of `atrous_conv2d` to its input; see `conv_transpose`."""
+    """Goes from the result of `atrous_conv2d` to its input; see `conv_transpose`.
+
+    Source: `tf.nn.atrous_conv2d_transpose`.
+    """
     return conv_transpose(value, filters, output_shape, 1, padding, "NHWC", rate)
 
 
@@ -373,7 +394,10 @@ def erosion2d(
     dilations: ShapeLike,
     name: str | None = None,
 ) -> jax.Array:
-    """Takes the smallest difference of images and filters in each window; see `dilation2d`."""
+    """Takes the smallest difference of images and filters in each window; see `dilation2d`.
+
+    Source: `tf.nn.erosion2d`.
+    """
     x, kernel = convert_to_tensor(value), convert_to_tensor(filters)
     turned = jnp.flip(kernel, (0, 1))
     return -dilation2d(-x, turned, strides, padding, data_format, dilations)
