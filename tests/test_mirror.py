@@ -56,7 +56,6 @@ WITHOUT = {
     "spmd/step/build.py",
     "spmd/step/options.py",
     "spmd/step/runner.py",
-    "spmd/topology/simulation.py",
 }
 # Test files of what no single module does.
 WHOLE = {

@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import functools
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -177,9 +178,10 @@ def _path(directory: str) -> Any:
 
 
 def _is_to_be_logged(record: logging.LogRecord) -> bool:
-    """Tells whether a message is none of Orbax's threads about an error, with all of its calls, that is raised as well."""
+    """Tells whether to log a record: Orbax's threads log tracebacks of errors that are raised anyway."""
     traceback = record.exc_info[2] if isinstance(record.exc_info, tuple) else None
-    return traceback is None or "orbax" not in traceback.tb_frame.f_code.co_filename
+    folder = os.path.dirname(_orbax().__file__)
+    return traceback is None or not traceback.tb_frame.f_code.co_filename.startswith(folder)
 
 
 @functools.cache

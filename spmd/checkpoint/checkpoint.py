@@ -123,6 +123,7 @@ class Checkpoint(Searched):
 
         Raises:
             CheckpointError: an object cannot be saved, or is not the same in all processes.
+            SaveError: a file cannot be written; raised by `wait`, or here.
             StateError: called while a step is traced.
             ClusterWaitError: a process does not save; the message names it.
         """

@@ -188,6 +188,7 @@ class CheckpointManager:
             Its step; None if there is none.
 
         Raises:
+            DamagedCheckpointError: there are some, and all are damaged.
             CheckpointError: it does not fit the objects, or not all processes have it.
             ClusterWaitError: a process does not restore; the message names it.
         """

@@ -5,6 +5,7 @@ It is written last, so a file that is truncated, missing or changed is detected 
 
 import json
 import os
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,6 +19,8 @@ from spmd.checkpoint.schema import SchemaError, check_content
 from spmd.typing import StrPath
 
 FORMAT = "jaxtribute checkpoint 1"
+# Of a file, relative to the folder.
+_NAME = re.compile(r"[^/\0\ud800-\udfff][^\0\ud800-\udfff]*")
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,9 @@ def _content(path: str) -> dict[str, Any]:
         )
     if not os.path.isfile(file):
         raise _damaged(
-            folder, MANIFEST, "it is no file" if os.path.exists(file) else "it is missing"
+            folder,
+            MANIFEST,
+            "it is not a regular file" if os.path.exists(file) else "it is missing",
         )
     try:
         with open(file, encoding="utf-8") as stream:
@@ -158,15 +163,12 @@ def _content(path: str) -> dict[str, Any]:
 
 def _file_within(folder: str, name: str) -> str:
     """Returns the path of a file that a manifest names, which must be a file in the folder of the checkpoint."""
-    file, root = os.path.join(folder, name), os.path.realpath(folder)
-    try:
-        is_within = os.path.commonpath([root, os.path.realpath(file)]) == root
-    except ValueError:  # a name that no file can have
-        is_within = False
-    if not is_within:
+    # By its name alone: a file may be a link, as in caches of downloaded files.
+    if not _NAME.fullmatch(name) or ".." in name.split("/"):
         raise _damaged(folder, MANIFEST, f"it names a file outside of the folder: {name!a}")
+    file = os.path.join(folder, name)
     if os.path.exists(file) and not os.path.isfile(file):
-        raise _damaged(folder, name, "it is no file")
+        raise _damaged(folder, name, "it is not a regular file")
     return file
 
 

@@ -1,5 +1,6 @@
 """Reading the arrays of a checkpoint by name, without the objects that were saved."""
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from spmd.checkpoint.arrays import ArrayEntry, read
-from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError, in_a_sentence
+from spmd.checkpoint.errors import (
+    CheckpointError,
+    DamagedCheckpointError,
+    in_a_sentence,
+    is_about_files,
+)
 from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
 from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.saving import wait_for_saves
@@ -73,14 +79,16 @@ def read_arrays(
         found = read(os.path.join(folder, ARRAYS), targets)
     except CheckpointError as error:
         failure = error
-    except (ValueError, OSError) as error:  # of Orbax and TensorStore
-        failure = DamagedCheckpointError(
-            f"The arrays of the checkpoint {path} cannot be read: {in_a_sentence(error)}"
-        )
-    told = all_gather_small("checkpoint/read", "" if failure is None else str(failure), timeout)
+    except Exception as error:  # of Orbax and TensorStore; the others must be told in any case
+        text = f"The arrays of the checkpoint {path} cannot be read: {in_a_sentence(error)}"
+        failure = CheckpointError(text) if is_about_files(error) else error
+    is_damaged = isinstance(failure, DamagedCheckpointError)
+    text = "" if failure is None else str(failure) or type(failure).__name__
+    told = all_gather_small("checkpoint/read", json.dumps([text, is_damaged]), timeout)
     if failure is not None:
         raise failure from None
-    for process, text in enumerate(told):
+    for process, (text, is_damaged) in enumerate(map(json.loads, told)):
         if text:
-            raise CheckpointError(f"Process {process} says: {text}")
+            kind = DamagedCheckpointError if is_damaged else CheckpointError
+            raise kind(f"Process {process} says: {text}")
     return found

@@ -85,20 +85,24 @@ class Save:
         failure = self._attempt(lambda: self._is_first and layout.make_saving_folder(path))
         self._agree("begun", failure)
         # Only the thread holds the writer, and with it a copy of the state.
-        writer = arrays.ArrayWriter(folder, snapshot.arrays)
-        self._thread = threading.Thread(target=self._finish, args=[writer], name="spmd-checkpoint")
+        made: list[arrays.ArrayWriter] = []
+        failure = self._attempt(lambda: made.append(arrays.ArrayWriter(folder, snapshot.arrays)))
+        self._thread = threading.Thread(
+            target=self._finish, args=[made, failure], name="spmd-checkpoint"
+        )
         _running = self
         self._thread.start()
         if len(texts) > 1:
             self._copied.wait()
 
-    def _finish(self, writer: arrays.ArrayWriter) -> None:
+    def _finish(self, made: list[arrays.ArrayWriter], failure: BaseException | None) -> None:
         try:
-            failure = self._attempt(writer.copy)
+            failure = failure or self._attempt(lambda: made[0].copy())
             self._copied.set()
-            self._agree("written", failure or self._attempt(lambda: writer.write(self._timeout)))
+            self._agree("written", failure or self._attempt(lambda: made[0].write(self._timeout)))
             # No process continues before the checkpoint is complete.
-            self._agree("saved", self._attempt(lambda: self._is_first and self._complete(writer)))
+            self._agree("saved", self._attempt(lambda: self._is_first and self._complete(made[0])))
+            self._agree("recorded", self._attempt(self._record), "is complete, but not recorded")
         except BaseException as error:  # raised by wait(), where somebody sees it
             self.error = error
             _failed.append(self)
@@ -113,7 +117,9 @@ class Save:
         writer.merge()
         manifest.write_manifest(layout.saving_folder(self.path), self._manifest)
         layout.publish(self.path)
-        if self._done is not None:
+
+    def _record(self) -> None:
+        if self._is_first and self._done is not None:
             self._done()
 
     def _attempt(self, act: Callable[[], object]) -> BaseException | None:
@@ -124,7 +130,9 @@ class Save:
             return error
         return None
 
-    def _agree(self, what: str, failure: BaseException | None) -> None:
+    def _agree(
+        self, what: str, failure: BaseException | None, outcome: str = "was not saved"
+    ) -> None:
         """Tells all processes what went wrong in any of them; all raise an error if one does."""
         told = "" if failure is None else in_a_sentence(failure)
         answers = all_gather_small(f"checkpoint/{what}", told, self._timeout)
@@ -140,7 +148,7 @@ class Save:
             if len(answers) > 1
             else "it could not be written"
         )
-        message = f"The checkpoint {self.path} was not saved, because {who}: {reason}"
+        message = f"The checkpoint {self.path} {outcome}, because {who}: {reason}"
         raise SaveError(message) from None
 
     def join(self) -> None:

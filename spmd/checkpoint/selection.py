@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shlex
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 
@@ -14,6 +15,7 @@ from spmd.checkpoint.errors import (
     CheckpointNotFoundError,
     DamagedCheckpointError,
 )
+from spmd.checkpoint.layout import checkpoint_folder
 from spmd.checkpoint.manifest import verify
 from spmd.cluster import all_gather_small
 
@@ -46,17 +48,18 @@ def newest_intact(paths: Iterable[str]) -> str | None:
         except (DamagedCheckpointError, CheckpointNotFoundError) as error:
             message = f"{error} The one before it is used, if there is one."
             warnings.warn(message, DamagedCheckpointWarning, stacklevel=2)
-            if isinstance(error, DamagedCheckpointError):  # else it was deleted meanwhile
+            if os.path.isdir(checkpoint_folder(path)):  # else it was deleted meanwhile
                 damaged.append(path)
         else:
             return path
     if damaged:
-        folder = os.path.dirname(damaged[0]) or "."
+        folder = os.path.abspath(os.path.dirname(damaged[0]))
+        move = ["mv", folder, f"{folder}.damaged"]
         names = ", ".join(os.path.basename(path) for path in damaged[:SHOWN])
         raise DamagedCheckpointError(
             f"No checkpoint in {folder} is intact: {names}{', ...' * (len(damaged) > SHOWN)} "
             f"{'are' if len(damaged) > 1 else 'is'} damaged, as the warnings before this say. A new start would overwrite them.\n"
-            f"Fix: put copies from a backup there; or move the folder away to start anew on purpose: mv {folder} {folder.rstrip('/')}.damaged"
+            f"Fix: put copies from a backup there; or move the folder away to start anew on purpose: {shlex.join(move)}"
         )
     return None
 
@@ -83,12 +86,15 @@ def agree_on_checkpoint(choose: Callable[[], str | None], timeout: float) -> str
             path = choose()
         except (OSError, ValueError) as error:
             failure = error
-    message = json.dumps({"path": path, "error": "" if failure is None else str(failure)})
+    is_damaged = isinstance(failure, DamagedCheckpointError)
+    error = "" if failure is None else str(failure)
+    message = json.dumps({"path": path, "error": error, "is_damaged": is_damaged})
     choice = json.loads(all_gather_small("checkpoint/choice", message, timeout)[0])
     if failure is not None:
         raise failure
     if choice["error"]:
-        raise CheckpointError(f"Process 0 could not choose a checkpoint: {choice['error']}")
+        kind = DamagedCheckpointError if choice.get("is_damaged") else CheckpointError
+        raise kind(f"Process 0 could not choose a checkpoint: {choice['error']}")
     return choice["path"]
 
 

@@ -26,6 +26,7 @@ from spmd.cluster.job_token import TOKEN_PATH_VARIABLE as TOKEN_PATH_VARIABLE
 from spmd.cluster.job_token import TOKEN_VARIABLE as TOKEN_VARIABLE
 from spmd.cluster.notice import Notice as Notice
 from spmd.cluster.progress import progress as progress
+from spmd.cluster.roster import canonical_host as canonical_host
 from spmd.cluster.runtime import initialize as initialize
 from spmd.cluster.runtime import process_id as process_id
 from spmd.cluster.runtime import shutdown as shutdown

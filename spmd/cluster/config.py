@@ -7,13 +7,12 @@ one that writes what only one process may write: the task `chief 0`, or `worker 
 
 import dataclasses
 import difflib
-import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from spmd.cluster.roster import is_loopback
+from spmd.cluster.roster import canonical_host, is_loopback
 from spmd.errors import ClusterConfigError
 
 _ROLES = ("chief", "worker", "ps", "evaluator")
@@ -148,7 +147,7 @@ class Cluster:
         for task in self._tasks():
             key = f"cluster.{task.task_type}[{task.task_index}]"
             host, port = self._host_and_port(key, task.address)
-            other = seen.setdefault(f"{_canonical(host)}:{port}", task)
+            other = seen.setdefault(f"{canonical_host(host)}:{port}", task)
             if other is not task:
                 problem = f"is {task.address}, which is also the address of {other}; every task needs its own"
                 self._fail(key, problem, "another host, or another port on the same host")
@@ -182,16 +181,6 @@ class Cluster:
             fix = f'"{match["host"]:.60}:2222"'
             self._fail(key, f"has port {port}, but ports are 1 to 65535", fix)
         return match["host"].lower(), port
-
-
-def _canonical(host: str) -> str:
-    """Writes a host as other texts that mean the same address are written, without asking for names."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return "127.0.0.1"
-    try:
-        return str(ipaddress.ip_address(host.strip("[]")))
-    except ValueError:  # a name
-        return host.rstrip(".")
 
 
 def from_tasks(

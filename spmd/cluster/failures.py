@@ -3,6 +3,7 @@
 The watchdog tells the other processes, and the exit code says whether a restart may help.
 """
 
+import inspect
 import os
 import re
 import signal
@@ -10,14 +11,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 import jax
 
 from spmd.cluster import report
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
-from spmd.cluster.progress import progress
 from spmd.cluster.sigterm import Sigterm
 from spmd.cluster.watchdog import Watchdog
 from spmd.errors import ClusterStartError, ClusterWaitError
@@ -31,8 +31,9 @@ _OF_PEERS = re.compile(r"UNAVAILABLE: |[A-Z_]+: .*(Gloo |NCCL operation|[Cc]oord
 _OF_GLOO = re.compile(r"[A-Z_]+: Gloo ")  # which JAX raises as a ValueError
 
 _watchdog: Watchdog | None = None
-# The status that the script passed to `sys.exit`, and the number of steps then: one that goes on has caught it.
-_exited: tuple[object, int] | None = None
+# The status that the script passed to `sys.exit`, the outermost frame, and where in it that was. A frame that has gone on
+# since has caught the exit, or cleaned up after it: what runs when a script ends cannot tell which.
+_exited: tuple[object, FrameType, int] | None = None
 
 
 def take_over() -> None:
@@ -61,7 +62,11 @@ def _note_exits() -> None:
 
     def exit_and_note(status: Any = None, /) -> NoReturn:
         global _exited
-        _exited = status, progress.steps
+        if threading.current_thread() is threading.main_thread():
+            frame = inspect.currentframe()
+            while frame is not None and frame.f_back is not None:
+                frame = frame.f_back
+            _exited = None if frame is None else (status, frame, frame.f_lasti)
         before(status)
 
     sys.exit = exit_and_note
@@ -70,11 +75,14 @@ def _note_exits() -> None:
 def report_exit() -> None:
     """Ends this process, if its script ended by `sys.exit` with a failure, as after an uncaught error: with its own code.
 
-    Else the others would wait for it, and all would exit with codes of theirs. Does nothing outside a cluster.
+    Else the others would wait for it, and all would exit with codes of theirs. Does nothing outside a cluster, or if the
+    script has caught the exit.
     """
-    if _watchdog is None or _exited is None or _exited[1] != progress.steps:
+    if _watchdog is None or _exited is None:
         return
-    status = _exited[0]
+    status, frame, place = _exited
+    if frame.f_lasti != place:
+        return
     code = status & 0xFF if isinstance(status, int) else int(status is not None)
     if code:
         _watchdog.fail(f"ended by sys.exit({status!r:.200}).", code, 0.0, shown=True)

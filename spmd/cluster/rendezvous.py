@@ -269,7 +269,7 @@ class _Probe:
             if message.get("is_double"):
                 self.close()
                 raise ClusterStartError(
-                    f"{self._wait.roster.me} was sent away. {message['refused']}"
+                    f"{self._wait.roster.me} was sent away. {_plain(message.get('refused'), 1000)}"
                 )
 
     def close(self) -> None:
@@ -496,7 +496,9 @@ def _hear(wait: _Wait, line: Line) -> None:
                 )
             if "refused" in message:
                 own = f"In {roster.me} it is {list(roster.addresses)}."
-                raise ClusterStartError(f"{roster.me} was sent away. {message['refused']} {own}")
+                raise ClusterStartError(
+                    f"{roster.me} was sent away. {_plain(message['refused'], 1000)} {own}"
+                )
             if message.get("go"):
                 return
             waiting = message.get("waiting", message.get("gave_up"))

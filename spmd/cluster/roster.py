@@ -90,3 +90,19 @@ def is_loopback(host: str) -> bool:
     except ValueError:  # a name
         return False
     return address.is_loopback or address.is_unspecified
+
+
+def canonical_host(host: str) -> str:
+    """Writes a host as all texts that mean the same address are written; asks nobody for names.
+
+    Examples:
+        >>> canonical_host("LOCALHOST"), canonical_host("[0:0::1]"), canonical_host("Node0.")
+        ('127.0.0.1', '::1', 'node0')
+    """
+    host = host.lower().rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return "127.0.0.1"
+    try:
+        return str(ipaddress.ip_address(host.strip("[]")))
+    except ValueError:  # a name
+        return host

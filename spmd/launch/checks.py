@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterable
 
+from spmd.cluster import canonical_host
 from spmd.errors import LaunchError
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -78,11 +79,12 @@ def address_of(text: str, port: int) -> str:
     if text.count(":") > 1 and not text.startswith("["):
         raise LaunchError(
             f"Expected a host, or HOST:PORT, but --hosts names {text!a}. Write an IPv6 address in brackets, for example "
-            f"--hosts '[{text}]'."
+            f"--hosts '[{ascii(text)[1:-1]}]'."
         )
     if host.startswith("["):
         try:
-            ipaddress.IPv6Address(host[1:-1] if host.endswith("]") else "")
+            # A scope may be any text, by Python.
+            ipaddress.IPv6Address(host[1:-1] if host.endswith("]") and "%" not in host else "")
         except ValueError:
             raise LaunchError(
                 f"Expected an IPv6 address in brackets, but --hosts names {text!a}. Write, for example, --hosts '[fd00::1]'."
@@ -99,20 +101,12 @@ def check_all_differ(addresses: Iterable[str], names: Iterable[str]) -> None:
     """Raises LaunchError if two hosts are the same address, however they are written."""
     seen: dict[str, str] = {}
     for address, name in zip(addresses, names, strict=True):
-        key = _canonical(address)
+        host, _, port = address.rpartition(":")
+        key = f"{canonical_host(host)}:{port}"
         if key in seen:
             both = f"{seen[key]} and {name}" if seen[key] != name else f"{name} more than once"
-            host = address.rpartition(":")[0]
             raise LaunchError(
                 f"Expected hosts, each of them once, but --hosts names {both}: every task needs an address of its own. Give "
                 f"tasks that share a host different ports: --hosts '{host}:2222,{host}:2223'."
             )
         seen[key] = name
-
-
-def _canonical(address: str) -> str:
-    host, _, port = address.rpartition(":")
-    if host.startswith("["):
-        return f"{ipaddress.IPv6Address(host[1:-1])}:{port}"
-    host = host.lower().rstrip(".")
-    return f"{'127.0.0.1' if host == 'localhost' else host}:{port}"

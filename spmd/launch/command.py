@@ -3,13 +3,14 @@
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import LaunchError
-from spmd.launch.checks import check_number, check_text, check_variable
+from spmd.launch.checks import check_number, check_port, check_variable
 from spmd.launch.job import DEFAULT_PORT, JOB_VARIABLE, Job, name_of
 from spmd.launch.manifests.hosts import read_hosts, render_hosts, roles_on
 from spmd.launch.manifests.jobset import render_jobset
@@ -179,8 +180,12 @@ def _run(options: argparse.Namespace) -> int:
     references = [name for name, value in options.env if value is None]
     for name in dict(options.env):
         check_variable(name, variables.get(name, ""))
-    for word in words:
-        check_text("the command", word)
+    twice = [name for name, count in Counter(name for name, _ in options.env).items() if count > 1]
+    if twice:
+        raise LaunchError(
+            f"Expected each variable once, but there are several --env {twice[0]}. Leave out all but one."
+        )
+    check_port("--port", str(options.port))
     if TOKEN_VARIABLE in variables:
         raise LaunchError(
             f"Expected no --env {TOKEN_VARIABLE}=..., since a command line shows its secrets to everyone. Write the token to a "

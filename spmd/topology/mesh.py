@@ -17,6 +17,7 @@ from spmd.topology.detection import leave_out_absent_accelerators
 from spmd.topology.devices import Device, all_devices, find_devices, local_devices
 from spmd.topology.layout import grouped_mesh, replica_mesh
 from spmd.topology.physical import in_physical_order
+from spmd.topology.simulation import warn_of_narrow_pool
 
 
 def make_mesh(
@@ -141,6 +142,7 @@ def mesh_of_cores(devices: np.ndarray[Any, Any]) -> Mesh:
 
 def _prepare() -> None:
     """Sets up what starting the backend and compiling steps need."""
+    warn_of_narrow_pool()
     leave_out_absent_accelerators()
     keep_compiled_programs()
     share_one_arena()

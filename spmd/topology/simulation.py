@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from collections.abc import Mapping
 
 import jax
@@ -11,6 +12,8 @@ from spmd.errors import MeshError
 from spmd.lowering import share_one_arena
 
 _COUNT_FLAG = "--xla_force_host_platform_device_count"
+# Whether XLA's thread pool is too small for its devices.
+_is_narrow = False
 
 
 def simulate_devices(count: int) -> None:
@@ -48,6 +51,38 @@ def simulate_devices(count: int) -> None:
     jax.config.update("jax_num_cpu_devices", count)
 
 
+def widen_thread_pool() -> None:
+    """Makes XLA's thread pool large enough for the devices that `XLA_FLAGS` asks for, as `simulate_devices` does.
+
+    Called when this package is imported, since XLA reads the size when its backend starts. If that runs already, a
+    warning says what to do instead.
+    """
+    global _is_narrow
+    count = simulated_devices()
+    variables = simulation_environment(count, os.environ)
+    if count < 2 or "NPROC" not in variables:
+        return
+    if _jax_internals.backend_is_running():
+        _is_narrow = True
+    else:
+        os.environ["NPROC"] = variables["NPROC"]
+
+
+def warn_of_narrow_pool() -> None:
+    """Warns once if the backend ran with too few threads before this package was imported."""
+    global _is_narrow
+    if not _is_narrow:
+        return
+    _is_narrow = False
+    count = simulated_devices()
+    threads = simulation_environment(count, {})["NPROC"]
+    warnings.warn(
+        f"JAX's backend was started with {count} CPU devices, and fewer threads than they need: a step of all of them can "
+        f"abort the process. Import spmd before the first array is made, or start the script with NPROC={threads}.",
+        stacklevel=4,
+    )
+
+
 def simulated_devices() -> int:
     """Returns how many CPU devices the environment asks for; 1 if it does not say."""
     found = re.search(rf"{_COUNT_FLAG}=(\d+)", os.environ.get("XLA_FLAGS", ""))
@@ -76,3 +111,6 @@ def simulation_environment(count: int, environment: Mapping[str, str]) -> dict[s
     if count > 1 and int(environment.get("NPROC", "0") or 0) < threads:
         variables["NPROC"] = str(threads)
     return variables
+
+
+widen_thread_pool()

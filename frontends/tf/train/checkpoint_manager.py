@@ -141,18 +141,17 @@ class CheckpointManager:
 
         Raises:
             ValueError: an object cannot be saved.
+            OSError: a file cannot be written; the next call tries again.
             TimeoutError: a process does not save; the message names it.
 
         Source: `tf.train.CheckpointManager.save`.
         """
+        step, last = None, self._last_step
         if self._interval is not None:
             step = _number(self._step_counter)
-            last = self._last_step
-            if last is not None and (
-                step == last or (check_interval and step < last + self._interval)
-            ):
+            least = step if last is None else last + (self._interval if check_interval else 1)
+            if step == last or step < least:
                 return None
-            self._last_step = step
         counter = self._checkpoint.save_counter
         counter.assign_add(1)
         number = counter if checkpoint_number is None else checkpoint_number
@@ -177,6 +176,7 @@ class CheckpointManager:
             kept[saved] = kept.pop(path)
             update_checkpoint_state(saved, list(kept), folder=self._directory)
         self._latest, self._times, self._preserved = saved, kept, preserved
+        self._last_step = last if step is None else step
         self._must_find = self._is_checked = False
         return saved
 

@@ -131,7 +131,8 @@ def find_checkpoint_state(
     state = _read_state(path) if is_there else None
     if state is not None:
         return state
-    found = _saved_in(folder, name)
+    # Another file is of the caller's own, and may be missing on purpose.
+    found = _saved_in(folder, name) if latest_filename in (None, "checkpoint") else {}
     if not found:
         return get_checkpoint_state(checkpoint_dir, latest_filename)
     latest = list(found)[-1]
@@ -180,14 +181,17 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
     Source: `tf.train.latest_checkpoint`.
     """
     wait_for_saves()
-    state = find_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None:
-        return None
-    latest = state.model_checkpoint_path
-    if _has_files_beside(latest):
-        return latest
-    found = newest_intact(_candidates(state))
-    if found is None:
+    found, before = None, None
+    while (state := find_checkpoint_state(checkpoint_dir, latest_filename)) not in (None, before):
+        latest, before = state.model_checkpoint_path, state
+        if _has_files_beside(latest):
+            return latest
+        found = newest_intact(_candidates(state))
+        if found is not None:
+            return found
+        # Another process may have saved the next one, and deleted what was named here.
+    if before is not None:
+        latest = before.model_checkpoint_path
         logging.getLogger(__name__).error("Couldn't match files for checkpoint %s", latest)
     return found
 

@@ -92,7 +92,11 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
             variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
         variables["TF_CONFIG"] = write_tf_config(cluster, task)
         words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
-        words += [f'{name}="${{{name}:?is not set on this host}}"' for name in job.references]
+        words += [
+            f'{name}="${{{name}:?is not set on this host}}"'
+            for name in job.references
+            if name not in variables
+        ]
         if job.token:
             words.append(f"{TOKEN_PATH_VARIABLE}={_token_path(job)}")
         lines += ["", f"# {task}, on {host}", f"{' '.join(words)} {shlex.join(job.command)}"]

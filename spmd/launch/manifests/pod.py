@@ -99,7 +99,9 @@ def pod_spec(
     # A chief may compute too, but here it has no devices of the kind that the workers have.
     values = job.variables_of(kind if computes or not job.roles.ps else "ps")
     variables = [{"name": name, "value": _literal(value)} for name, value in values.items()]
-    variables += [_from_secret(name, f"{job.name}-env") for name in job.references]
+    variables += [
+        _from_secret(name, f"{job.name}-env") for name in job.references if name not in values
+    ]
     main: Manifest = {
         "name": container,
         "image": options.image,

@@ -190,7 +190,7 @@ class _Done:
     def is_over(self) -> bool:
         """Tells whether no program runs here, nor will one come; asks now and then only."""
         if not self._is_over and time.monotonic() >= self._asked + _OVER_SECONDS:
-            self._is_over = self._ended() and not self._is_used()
+            self._is_over = not self._is_used() and self._ended()
             self._asked = time.monotonic()
         return self._is_over
 

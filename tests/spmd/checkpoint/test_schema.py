@@ -27,6 +27,7 @@ ODD = (
     0.5,
     "",
     "x",
+    "f4,(",
     "../../x",
     "/dev/zero",
     "\0",
@@ -156,16 +157,35 @@ def test_the_message_says_where(path, place, value, message):
 
 
 @pytest.mark.parametrize(
-    "name", ["/dev/zero", "../secret", "arrays/../../secret", "link", "\0", "arrays"]
+    "name", ["/dev/zero", "../secret", "arrays/../../secret", "\0", "", "arrays"]
 )
 def test_no_file_outside_is_read(path, name):
     (path.parent / "secret").write_text("secret")
-    os.symlink(path.parent / "secret", path / "link")
     content = content_of(path)
     content["files"][name] = [6, 1]
     write(path, content)
-    with pytest.raises(DamagedCheckpointError, match=r"outside of the folder|no file"):
+    with pytest.raises(DamagedCheckpointError, match=r"outside of the folder|not a regular file"):
         verify(str(path))
+
+
+def test_files_may_be_links(path):
+    """As in caches of downloaded files, which have each file once."""
+    for number, file in enumerate(sorted(one for one in path.rglob("*") if one.is_file())):
+        moved = file.rename(path.parent / f"blob{number}")
+        os.symlink(moved, file)
+    verify(str(path))
+    restored = objects()
+    restored.restore(path)
+    assert restored.n == 1
+
+
+@pytest.mark.parametrize("name", ["f4,(", "object", "str", "void", "float99", "f4"])
+def test_odd_dtypes(path, name):
+    content = content_of(path)
+    content["nodes"][1]["entries"][0]["dtype"] = name
+    write(path, content)
+    with pytest.raises(DamagedCheckpointError, match="expected the name of a dtype"):
+        read_manifest(str(path))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +200,7 @@ def test_odd_files(path, text):
 def test_a_manifest_that_is_a_folder(path):
     (path / "manifest.json").unlink()
     (path / "manifest.json").mkdir()
-    with pytest.raises(DamagedCheckpointError, match="no file"):
+    with pytest.raises(DamagedCheckpointError, match="not a regular file"):
         verify(str(path))
 
 

@@ -103,36 +103,44 @@ def test_a_start_that_may_help_again_asks_for_a_restart(run_python):
     )
 
 
+SCRIPT = """
+import atexit, sys, threading
+from spmd.cluster import failures
+
+class Watchdog:
+    def fail(self, text, code, seconds, *, shown):
+        print(text, code)
+
+failures.report_to(Watchdog())
+failures._note_exits()
+atexit.register(failures.report_exit)
+
+def caught():
+    try:
+        sys.exit(3)
+    except SystemExit:
+        pass
+
+def deep(status):
+    sys.exit(status)
+
+"""
+
+
 @pytest.mark.parametrize(
-    ("status", "reported"),
+    ("end", "status", "reported"),
     [
-        (3, [("ended by sys.exit(3).", 3)]),
-        ("no data", [("ended by sys.exit('no data').", 1)]),
-        (-1, [("ended by sys.exit(-1).", 255)]),
-        (143, [("ended by sys.exit(143).", 143)]),
-        (None, []),
-        (0, []),
-        (256, []),
+        ("deep(3)", 3, "ended by sys.exit(3). 3"),
+        ("deep('no data')", 1, "ended by sys.exit('no data'). 1"),
+        ("sys.exit(-1)", 255, "ended by sys.exit(-1). 255"),
+        ("sys.exit(143)", 143, "ended by sys.exit(143). 143"),
+        ("sys.exit()", 0, ""),
+        ("sys.exit(0)", 0, ""),
+        ("caught()", 0, ""),
+        ("caught(); x = 1", 0, ""),
+        ("one = threading.Thread(target=sys.exit, args=[3]); one.start(); one.join()", 0, ""),
     ],
 )
-def test_a_script_that_exits_by_itself_keeps_its_code(told, monkeypatch, status, reported):
-    monkeypatch.setattr(sys, "exit", sys.exit)
-    monkeypatch.setattr(failures, "_exited", None)
-    failures._note_exits()
-    with pytest.raises(SystemExit) as exited:
-        sys.exit(status)
-    assert exited.value.code == status
-    failures.report_exit()
-    assert [(text, code) for text, code, _, _ in told] == reported
-
-
-def test_an_exit_that_is_caught_is_none(told, monkeypatch):
-    monkeypatch.setattr(sys, "exit", sys.exit)
-    monkeypatch.setattr(failures, "_exited", None)
-    failures.report_exit()
-    failures._note_exits()
-    with pytest.raises(SystemExit):
-        sys.exit(3)
-    monkeypatch.setattr(failures, "progress", type("Progress", (), {"steps": 10**9}))
-    failures.report_exit()
-    assert told == []
+def test_a_script_that_exits_by_itself_keeps_its_code(run_python, end, status, reported):
+    ended = run_python("-c", SCRIPT + end, status=status)
+    assert ended.stdout.strip() == reported

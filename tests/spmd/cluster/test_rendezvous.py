@@ -14,7 +14,7 @@ from spmd.cluster import rendezvous
 from spmd.cluster.job_token import prove
 from spmd.cluster.rendezvous import meet
 from spmd.cluster.roster import Roster
-from spmd.cluster.wire import connect, listen, readable, split_address
+from spmd.cluster.wire import Line, connect, listen, readable, split_address
 from spmd.errors import ClusterStartError
 
 LONG = 30.0  # never reached
@@ -184,6 +184,18 @@ def test_two_processes_0_on_two_machines(start, addresses, monkeypatch):
     for process in (1, 2):
         start(addresses, process)
     first[0].result(LONG)
+
+
+@pytest.mark.parametrize(
+    "answer", [{"is_double": True}, {"is_double": True, "refused": "\x1b]0;x"}]
+)
+def test_somebody_else_answers_the_probe(start, addresses, answer):
+    with listen(*split_address(addresses[0])) as other:
+        first = start(addresses, 0)
+        line = Line(other.accept()[0])
+        line.send(answer)
+        assert str(error_of(first)).isprintable()
+        line.close()
 
 
 def test_a_process_0_knows_itself(start, addresses):

@@ -31,6 +31,10 @@ def launch(capsys):
             ("--hosts", "::1,::2"),
             r"names '::1'\. Write an IPv6 address in brackets, .*--hosts '\[::1\]'",
         ),
+        (("--hosts", "[::1%\ntouch pwned\n#]"), "Expected an IPv6 address in brackets"),
+        (("--hosts", "a", "--env", "A=1", "--env", "A"), "several --env A"),
+        (("--hosts", "a.localhost,localhost"), "names a.localhost and localhost"),
+        (("--hosts", "a", "--port", "-5"), "Expected --port between 1 and 65535, but it is -5"),
         (("--hosts", "[::g]"), "Expected an IPv6 address in brackets"),
         (("--hosts", "a,a"), "names a more than once"),
         (("--hosts", "a,b,A:2222"), "names a and A:2222"),
@@ -95,6 +99,18 @@ def test_addresses():
     assert address_of("10.0.0.1:7", 5) == "10.0.0.1:7"
     assert address_of("[fd00::1]", 5) == "[fd00::1]:5"
     check_all_differ(["a:1", "a:2", "b:1"], ["a:1", "a:2", "b"])
+
+
+def test_a_task_keeps_what_it_must_have(launch):
+    """A parameter server computes on the processor, whatever the others have."""
+    words = ("--ps", "1", "--env", "JAX_PLATFORMS", "train.py")
+    _, output, _ = launch("--hosts", "a,b,c", *words)
+    (server,) = [line for line in output.splitlines() if '"type": "ps"' in line]
+    assert server.count("JAX_PLATFORMS=") == 1
+    assert "JAX_PLATFORMS=cpu" in server
+    _, output, _ = launch(*IMAGE, *words)
+    variables = [one["name"] for one in _environments(list(yaml.safe_load_all(output)))]
+    assert variables.count("JAX_PLATFORMS") == 3
 
 
 def test_a_secret_is_written_nowhere(launch, monkeypatch, tmp_path):

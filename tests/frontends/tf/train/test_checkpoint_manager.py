@@ -267,3 +267,30 @@ def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
     )
     second.save()
     assert running == [None]
+
+
+def test_a_save_that_failed_is_due_again(tmp_path, monkeypatch):
+    step = tf.Variable(10)
+    manager = manager_of(tmp_path, checkpoint_interval=10, step_counter=step)
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device", str(tmp_path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(saving.layout, "publish", fail)
+        with pytest.raises(
+            OSError, match=r"was not saved, because it could not be written: .*ENOSPC"
+        ):
+            manager.save()
+    assert manager.save() is not None
+    assert manager.save() is None
+
+
+def test_one_that_is_not_recorded_is_there(tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise OSError(28, "No space left on device", str(tmp_path))
+
+    monkeypatch.setattr(checkpoint_manager, "update_checkpoint_state", fail)
+    with pytest.raises(OSError, match="ckpt-1 is complete, but not recorded, because"):
+        manager_of(tmp_path, 1)
+    assert (tmp_path / "ckpt-1" / "manifest.json").is_file()

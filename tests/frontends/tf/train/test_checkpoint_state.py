@@ -8,7 +8,7 @@ import pytest
 from frontends import tf
 from frontends.tf.train import checkpoint_state
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
-from spmd.checkpoint import DamagedCheckpointWarning
+from spmd.checkpoint import DamagedCheckpointWarning, selection
 
 
 @pytest.mark.parametrize("name", ["ckpt_3", "cp-0001.ckpt", "größe 1", 'with "quotes"', "a\\b"])
@@ -140,6 +140,31 @@ def test_no_new_start_where_all_are_damaged(tmp_path):
         pytest.raises(ValueError, match=r"ckpt-2, ckpt-1 are damaged.*\n.*start anew.*: mv "),
     ):
         tf.train.latest_checkpoint(tmp_path)
+
+
+def test_another_file_may_be_missing_on_purpose(tmp_path):
+    saved(tmp_path, 2)
+    assert tf.train.latest_checkpoint(tmp_path, "best_checkpoint") is None
+
+
+def test_one_that_is_deleted_meanwhile_is_not_damaged(tmp_path, monkeypatch):
+    """Another process saves the next one, while this one reads the files of the one before."""
+    saved(tmp_path, 1)
+    check, manager = selection.verify, []
+
+    def verify(path):
+        if not manager:
+            manager.append(
+                tf.train.CheckpointManager(
+                    tf.train.Checkpoint(step=tf.Variable(0)), tmp_path, max_to_keep=1
+                )
+            )
+            manager[0].save(checkpoint_number=2)
+        check(path)
+
+    monkeypatch.setattr(selection, "verify", verify)
+    with pytest.warns(DamagedCheckpointWarning):
+        assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-2")
 
 
 def test_relative_folders(tmp_path, monkeypatch):
