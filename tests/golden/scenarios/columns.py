@@ -47,7 +47,7 @@ def _counted(shape: tuple[int, ...]) -> Any:
 
 def _computed(tf: Any, build: Callable[[], Any], values: Values = _waves) -> dict[str, Any]:
     """Calls a function that makes variables by name, with values for these."""
-    if hasattr(tf, "raw_ops"):
+    if hasattr(tf.compat.v1, "Session"):
         v1 = tf.compat.v1
         with tf.Graph().as_default(), v1.Session() as session:
             found = build()

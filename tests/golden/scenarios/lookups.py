@@ -20,7 +20,7 @@ LENGTHS += [["ab" * size for size in (12, 16, 17, 30, 32, 33, 64, 100)]]
 
 def _text(tf: Any, values: Any) -> Any:
     # Ours keeps text in NumPy's arrays.
-    return tf.constant(values) if hasattr(tf, "raw_ops") else np.array(values)
+    return tf.constant(values) if hasattr(tf.compat.v1, "Session") else np.array(values)
 
 
 def _shown(values: Any, mode: str) -> Any:
