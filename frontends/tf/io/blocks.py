@@ -143,7 +143,8 @@ class _Scan:
         while (self._at < self._ends).any():
             _check(self._at < self._ends)
             ends = self._entered(_FIRST)
-            key = self._key()
+            _check(ends <= self._ends)
+            key = self._key(ends)
             if key in found:
                 raise _OtherFormError
             _check(self._entered(_SECOND) == ends)
@@ -162,8 +163,9 @@ class _Scan:
         lengths, self._at = _varints(self._digits, self._at + 1)
         return self._at + lengths
 
-    def _key(self) -> bytes:
+    def _key(self, limits: np.ndarray) -> bytes:
         ends = self._entered(_FIRST)
+        _check(ends <= limits)  # a damaged length would take all memory
         size = int(ends[0] - self._at[0])
         _check(ends - self._at == size)
         letters = self._digits[self._at[:, None] + np.arange(size)]

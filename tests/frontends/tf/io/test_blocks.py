@@ -74,3 +74,10 @@ def test_reading_together_gives_what_reading_one_by_one_gives(change, monkeypatc
             damaged[random.integers(len(damaged))] = random.integers(256)
             texts[at] = bytes(damaged[: random.integers(len(damaged))] if at % 2 else damaged)
         assert outcome(texts, monkeypatch, 2) == outcome(texts, monkeypatch, 99)
+
+
+@pytest.mark.parametrize("outer", [9, 0x7F])
+def test_a_key_longer_than_its_entry(outer):
+    damaged = bytes([10, outer, 10, 7, 10, *(0x80, 0x80, 0x80, 0x80, 0x08)])  # a key of 2**31 bytes
+    assert len(damaged) == 10
+    assert Block.of([damaged + b"x"] * 8) is None
