@@ -9,6 +9,7 @@ from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.dtypes import as_dtype
 from frontends.tf.io.host_values import in_shape, texts_of
+from spmd.input.batch import integers_fit
 
 # TensorFlow's numbers of dtypes, and where a message has their values if not as bytes.
 _STRING = 7
@@ -36,7 +37,8 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Any:
     """Writes an array as a text.
 
     Args:
-        tensor: an array, a number, a text, or nested lists of them. Python's numbers become int32 and float32.
+        tensor: an array, a number, a text, or nested lists of them. Python's numbers become int32 (int64 where they
+            need it) and float32.
 
     Returns:
         The bytes of a `TensorProto`, as TensorFlow writes them.
@@ -59,12 +61,7 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Any:
         message.dtype = _STRING
         message.string_val.extend(texts)
     else:
-        if isinstance(tensor, list | int | float | tuple) and not isinstance(
-            tensor, bool | np.generic
-        ):
-            array = array.astype(
-                {"i": np.int32, "f": np.float32}.get(array.dtype.kind, array.dtype)
-            )
+        array = _of_type(array, tensor, None)
         number = _NUMBERS.get(array.dtype)
         if number is None:
             raise ValueError(
@@ -133,7 +130,8 @@ def make_tensor_proto(
     """Makes the message of an array: a `TensorProto`, as requests to servers hold.
 
     Args:
-        values: an array, a number, a text, or nested lists of them. Python's numbers become int32 and float32.
+        values: an array, a number, a text, or nested lists of them. Python's numbers become int32 (int64 where they
+            need it) and float32.
         dtype: of the message; None is that of the values.
         shape: of the message, whose last value is repeated if it has fewer; None is that of the values.
         verify_shape: whether the values must have the shape already.
@@ -143,7 +141,7 @@ def make_tensor_proto(
         The message.
 
     Raises:
-        TypeError: the values have another shape than `shape`, and are to have it.
+        TypeError: the values have another shape than `shape`, and are to have it; or there is no number for the dtype.
         ValueError: there are more values than the shape has.
 
     Examples:
@@ -171,6 +169,10 @@ def make_tensor_proto(
         message.dtype = _STRING
         message.string_val.extend(texts)
         return message
+    if array.dtype not in _NUMBERS:
+        raise TypeError(
+            f"make_tensor_proto: cannot write {array.dtype}.\nFix: make_tensor_proto(x, tf.int64)"
+        )
     message.dtype = _NUMBERS[array.dtype]
     field = _TYPES[message.dtype][1]
     flat = array.reshape(-1)
@@ -190,11 +192,13 @@ def make_tensor_proto(
 def _of_type(array: np.ndarray, values: TensorLike, dtype: DTypeLike) -> np.ndarray:
     if dtype is not None:
         return array.astype(as_dtype(dtype).dtype)
-    plain = isinstance(values, list | int | float | complex | tuple)
-    if plain and not isinstance(values, np.generic):
-        narrow = {"i": np.int32, "f": np.float32, "c": np.complex64}
-        return array.astype(narrow.get(array.dtype.kind, array.dtype))
-    return array
+    kind = array.dtype.newbyteorder("=")
+    if isinstance(values, list | int | float | tuple) and not isinstance(values, np.generic):
+        if kind == np.int64 and integers_fit(array, np.dtype(np.int32)):
+            kind = np.dtype(np.int32)
+        elif kind == np.float64:
+            kind = np.dtype(np.float32)
+    return array.astype(kind, copy=False)
 
 
 def _check_shape(

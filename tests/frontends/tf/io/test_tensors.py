@@ -65,3 +65,31 @@ def test_mutated_tensors(kind, value):
             continue
         read += 1
     assert 0 < read < 300
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([2**31 - 1], np.int32),
+        ([-(2**31) - 1], np.int64),
+        ([2**63], np.uint64),
+        ([1.5], np.float32),
+        ([1j], np.complex128),
+        (np.ones(2, ">f4"), np.float32),
+        (np.ones(2, ">i8"), np.int64),
+    ],
+)
+def test_messages_hold_the_values_as_they_are(values, dtype):
+    found = tf.make_ndarray(tf.make_tensor_proto(values))
+    assert found.dtype == dtype
+    assert found.tolist() == np.asarray(values).tolist()
+    assert parse_tensor(serialize_tensor(values), dtype).tolist() == found.tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.array(["2020-01-01"], "M8[D]"), np.timedelta64(1, "h"), np.zeros(1, [("a", "i4")])],
+)
+def test_messages_have_no_number_for_the_dtype(values):
+    with pytest.raises(TypeError, match="make_tensor_proto: cannot write"):
+        tf.make_tensor_proto(values)
