@@ -51,6 +51,8 @@ class Stackable(Protocol):
 
 
 _NUMPY = (np.ndarray, np.generic)
+# Scalars of one class that may differ in units or fields.
+_OF_MANY_DTYPES = (np.datetime64, np.timedelta64, np.void)
 # Which classes of components are stackable.
 _KNOWN_STACKABLE: dict[type, bool] = dict.fromkeys((np.ndarray, bytes, str), False)
 _MOST_KINDS = 256
@@ -276,12 +278,13 @@ def component_names(element: Element) -> list[str]:
 def is_stackable(component: Component) -> bool:
     """Tells whether a component is a `Stackable`; an array of NumPy's own is none."""
     kind = type(component)
-    if kind not in _KNOWN_STACKABLE:  # asking for the protocol costs more than the rest of a map
+    is_one = _KNOWN_STACKABLE.get(kind)  # another thread may clear the table
+    if is_one is None:  # asking for the protocol costs more than the rest of a map
         is_one = not issubclass(kind, np.generic) and isinstance(component, Stackable)
         if len(_KNOWN_STACKABLE) >= _MOST_KINDS:
             _KNOWN_STACKABLE.clear()
         _KNOWN_STACKABLE[kind] = is_one
-    return _KNOWN_STACKABLE.get(kind, False)
+    return is_one
 
 
 def dtype_of(component: Component) -> np.dtype:
@@ -351,7 +354,7 @@ def _is_alike(column: Sequence[Component]) -> bool:
     first = column[0]
     kind = type(first)
     if kind is bytes or issubclass(kind, np.generic):
-        if all(type(other) is kind for other in column):
+        if not issubclass(kind, _OF_MANY_DTYPES) and all(type(other) is kind for other in column):
             return True
     elif kind is np.ndarray:
         shape, dtype = first.shape, first.dtype
@@ -381,7 +384,7 @@ def _stack_component(leaves: Sequence[Component]) -> np.ndarray:
     if is_stackable(leaves[0]):
         return leaves[0].stacked(leaves[1:])
     if isinstance(leaves[0], np.generic) and leaves[0].dtype.kind not in "SU":
-        return np.array(leaves, leaves[0].dtype)
+        return np.array(list(leaves), leaves[0].dtype)  # a tuple would be one structured value
     if isinstance(leaves[0], _NUMPY):
         return np.stack(leaves)
     objects = np.empty(len(leaves), dtype=object)  # np.array would look inside the objects

@@ -102,3 +102,30 @@ def test_an_element_of_another_shape_is_named():
         ValueError, match=r"\(200, 100\) in element 0 of the batch, \(200, 99\) in element 2"
     ):
         elements.stack_as_made(iter(rows), 3)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (np.timedelta64(1, "h"), np.timedelta64(90, "m")),
+        (np.datetime64("2020-01-01"), np.datetime64("2020-01-01T01:02:03")),
+        (np.zeros((), [("a", "i4")])[()], np.zeros((), [("b", "i4")])[()]),
+    ],
+)
+def test_scalars_of_other_units_do_not_stack(one, other):
+    assert elements.stack([one, one]).tolist() == [one.tolist()] * 2
+    with pytest.raises(TypeError, match="cannot stack the element: dtype"):
+        elements.stack([one, other])
+
+
+def test_a_table_of_classes_that_another_thread_clears(monkeypatch):
+    class Cleared(dict):
+        def __setitem__(self, key, value):
+            pass
+
+    class Rows:
+        row_count = ndim = 1
+        stacked = rows = print
+
+    monkeypatch.setattr(elements, "_KNOWN_STACKABLE", Cleared())
+    assert elements.is_stackable(Rows()) is isinstance(Rows(), elements.Stackable) is True
