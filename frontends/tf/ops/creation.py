@@ -125,9 +125,10 @@ def one_hot(
         given = [value for value in (on_value, off_value) if value is not None]
         dtype = convert_to_tensor(given[0]).dtype if given else "float32"
     on, off = 1 if on_value is None else on_value, 0 if off_value is None else off_value
-    hot = jax.nn.one_hot(
-        convert_to_tensor(indices), static_int(depth), dtype=bool, axis=-1 if axis is None else axis
-    )
+    places = convert_to_tensor(indices)
+    if places.dtype.itemsize < 4:  # JAX counts up to `depth` in the dtype of the indices
+        places = places.astype(jnp.int32)
+    hot = jax.nn.one_hot(places, static_int(depth), dtype=bool, axis=-1 if axis is None else axis)
     return jnp.where(hot, jnp.asarray(on, jax_dtype(dtype)), jnp.asarray(off, jax_dtype(dtype)))
 
 

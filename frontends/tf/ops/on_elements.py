@@ -53,7 +53,7 @@ def _on_elements(function: Callable[..., Any], compute: Callable[..., Any]) -> C
         try:
             with np.errstate(all="ignore"):
                 found = compute(*args, **kwargs)
-        except (_LeaveItError, ValueError, TypeError, IndexError):
+        except (_LeaveItError, ValueError, TypeError, IndexError, OverflowError):
             return function(*args, **kwargs)
         return as_tensors(found) if type(found) is not list else list(map(as_tensors, found))
 
@@ -96,6 +96,10 @@ def _operands(x: Any, y: Any) -> tuple[Any, Any]:
 def _weak(number: Any, array: np.ndarray) -> Any:
     if isinstance(number, float) and array.dtype.kind != "f":
         raise _LeaveItError
+    if isinstance(number, int) and array.dtype.kind in "iu":
+        limits = np.iinfo(array.dtype)
+        if not limits.min <= number <= limits.max:
+            raise _LeaveItError
     return number
 
 
@@ -238,7 +242,7 @@ def _one_hot(
         raise _LeaveItError
     if axis not in (None, -1):
         raise _LeaveItError
-    hot = array[..., None] == np.arange(int(depth), dtype=array.dtype)
+    hot = array[..., None] == np.arange(int(depth))
     return hot.astype(_dtype("float32" if dtype is None else dtype))
 
 

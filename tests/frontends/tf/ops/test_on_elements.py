@@ -113,3 +113,19 @@ def test_a_map_that_parses_and_computes_gives_what_tensorflow_gives():
     ((images, first),) = texts.map(decode).batch(2).as_numpy_iterator()
     assert (images.dtype, first.dtype) == (np.float32, np.int32)
     np.testing.assert_allclose(images[0] * 255, [[0, 51], [102, 255]])
+
+
+@pytest.mark.parametrize(
+    ("compute", "expected"),
+    [
+        (lambda x: tf.add(x, 300), [45, 49]),
+        (lambda x: tf.minimum(x, 256), [0, 0]),
+        (lambda x: tf.equal(x, 261), [False, True]),
+        (lambda x: tf.reduce_sum(tf.one_hot(x, 300), -1), [1, 1]),
+    ],
+)
+def test_numbers_that_small_dtypes_do_not_hold(compute, expected):
+    x = np.array([1, 5], np.uint8)
+    assert np.asarray(compute(tf.constant(x))).tolist() == expected
+    mapped = tf.data.Dataset.from_tensors(x).map(compute)
+    assert next(iter(mapped)).tolist() == expected
