@@ -87,8 +87,6 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
         return jnp.clip(x, int(low), int(high)).astype(target)
     # The largest integer may have no float of its own, and rounding up would leave the range.
     converted = jnp.clip(x, low, high).astype(target)
-    return (
-        jnp.where(x >= high, jnp.asarray(limits.max, target), converted)
-        if (jnp.issubdtype(target, jnp.integer))
-        else converted
-    )
+    if jnp.issubdtype(target, jnp.integer) and float(limits.max) < float(own.max):
+        return jnp.where(x >= high, jnp.asarray(limits.max, target), converted)
+    return converted
