@@ -5,9 +5,13 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
+
 from frontends.tf import _names
+from frontends.tf._typing import TensorLike
 from frontends.tf.image import projection, raw_suppression
-from frontends.tf.ops.convert import named
+from frontends.tf.ops import special
+from frontends.tf.ops.convert import convert_to_tensor, named
 
 # By operation: the function of `tf` that it is, and its arguments that have other names there.
 _UNARY = (
@@ -48,7 +52,6 @@ _MORE: dict[str, tuple[str, Mapping[str, str]]] = {
         {"x": "a", "y": "b", "adj_x": "adjoint_a", "adj_y": "adjoint_b"},
     ),
     "BiasAdd": ("nn.bias_add", {}),
-    "Bincount": ("math.bincount", {}),
     "BroadcastTo": ("broadcast_to", {}),
     "Conv2D": ("nn.conv2d", {"filter": "filters"}),
     "Cumsum": ("math.cumsum", {}),
@@ -80,6 +83,16 @@ _MORE: dict[str, tuple[str, Mapping[str, str]]] = {
     "Transpose": ("transpose", {"x": "a"}),
     "ZerosLike": ("zeros_like", {"x": "input"}),
 }
+# Arguments that the functions of `tf` lack, and the only value of each that they stand for.
+_FIXED: dict[str, Mapping[str, Any]] = {
+    "BatchMatMulV2": {"grad_x": False, "grad_y": False},
+    "Conv2D": {"explicit_paddings": []},
+    "Equal": {"incompatible_shape_error": True},
+    "GatherNd": {"bad_indices_policy": ""},
+    "MatMul": {"grad_a": False, "grad_b": False},
+    "MaxPool": {"explicit_paddings": []},
+    "NotEqual": {"incompatible_shape_error": True},
+}
 
 
 def _operation(name: str, path: str, renamed: Mapping[str, str]) -> Callable[..., Any]:
@@ -88,10 +101,27 @@ def _operation(name: str, path: str, renamed: Mapping[str, str]) -> Callable[...
     def call(**arguments: Any) -> Any:
         from frontends import tf
 
+        if name == "Conv2D":  # the numbers are the same
+            arguments.pop("use_cudnn_on_gpu", None)
+        for key, only in _FIXED.get(name, {}).items():
+            given = arguments.pop(key, only)
+            if given != only and not (only == [] and len(given) == 0):
+                raise ValueError(
+                    f"tf.raw_ops.{name}: expected {key}={only!r}, got {given!r}.\nFix: leave {key} out"
+                )
         function = operator.attrgetter(path)(tf)
         return function(**{renamed.get(key, key): value for key, value in arguments.items()})
 
     return named(name, f"As `tf.{path}`, with named arguments.", call)
+
+
+def _bincount(
+    *, arr: TensorLike, size: TensorLike, weights: TensorLike, name: str | None = None
+) -> jax.Array:
+    """Counts how often each number below `size` comes; as `tf.math.bincount`."""
+    each = convert_to_tensor(weights)
+    counted = each if each.size else None
+    return special.bincount(arr, counted, minlength=size, maxlength=size, dtype=each.dtype)
 
 
 def _snake(name: str) -> str:
@@ -105,6 +135,7 @@ def _table() -> dict[str, Any]:
         **{name: _operation(name, path, {}) for name, path in paths.items()},
         **{name: _operation(name, *of) for name, of in _MORE.items()},
         **_names.defined_in(raw_suppression.__name__),
+        "Bincount": _bincount,
         "ImageProjectiveTransformV2": functools.partial(
             projection.projective_transform, fill_value=0.0
         ),
