@@ -15,6 +15,7 @@ from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.name_scope import in_name_scope
 from spmd import _jax_internals
+from spmd.input.pipeline import to_element
 
 
 class AggregationMethod(enum.IntEnum):
@@ -100,7 +101,8 @@ def fingerprint(data: HostLike, method: str = "farmhash64", name: str | None = N
     """
     if method not in ("farmhash64", b"farmhash64"):
         raise ValueError(f"Unsupported fingerprint method: {method!r}. There is: farmhash64.")
-    array = np.asarray(data)
+    array = to_element(data)
+    array = array if isinstance(array, np.ndarray) else np.asarray(array)
     if array.dtype.kind in "OSU":
         flat = [one.encode() if isinstance(one, str) else one for one in array.reshape(-1).tolist()]
         hashes = fingerprints(flat)

@@ -161,9 +161,10 @@ class Generator(Module):
         self.reset(jnp.concatenate(parts))
 
     def skip(self, delta: TensorLike) -> jax.Array:
-        """Advances the counter as if so many numbers had been drawn; returns the state."""
+        """Advances the counter as if so many numbers had been drawn; returns the state before."""
+        before = self._state_var.read_value()
         self._advance(static_int(delta))
-        return self._state_var.read_value()
+        return before
 
     def _advance(self, count: int) -> None:
         state = self._state_var.read_value()

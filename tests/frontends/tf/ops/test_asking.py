@@ -21,3 +21,11 @@ def test_seconds_and_hashes():
     assert tf.fingerprint(["a"]).shape == (1, 8)
     with pytest.raises(ValueError, match="There is: farmhash64"):
         tf.fingerprint(["a"], method="md5")
+
+
+@pytest.mark.parametrize(
+    ("data", "first"),
+    [([[1, 2], [3, 4]], 76), ([1.5, 2.5], 64), ([2**40], 205), ([[1], [2]], 84), ([True], 62)],
+)
+def test_hashes_of_numbers_of_python(data, first):
+    assert tf.fingerprint(data)[0, 0] == first  # as TensorFlow 2.21

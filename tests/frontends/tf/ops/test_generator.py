@@ -14,7 +14,7 @@ def test_a_program_advances_the_state():
 
 def test_the_counter_has_two_numbers():
     generator = tf.random.Generator.from_state([-1, 0, 0], "philox")
-    generator.skip(1)
+    assert generator.skip(1).tolist() == [-1, 0, 0]  # the state before
     assert generator.state.numpy().tolist() == [255, 1, 0]
 
 
