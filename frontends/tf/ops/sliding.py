@@ -181,7 +181,8 @@ def max_pool_with_argmax(
         include_batch_in_index: whether the places of an image go on where those of the one before it end.
 
     Returns:
-        The numbers, and their places in the image, `(row * width + column) * channels + channel`.
+        The numbers, and their places in the image, `(row * width + column) * channels + channel`. A NaN is taken only
+        where a window begins with it.
 
     Source: `tf.nn.max_pool_with_argmax`.
     """
@@ -191,31 +192,33 @@ def max_pool_with_argmax(
     if include_batch_in_index:
         places = places + jnp.arange(rows, dtype=jnp.int32)[:, None, None, None] * places.size
     places = jnp.broadcast_to(places, x.shape)
-    lowest = (
-        jnp.finfo(x.dtype).min
-        if jnp.issubdtype(x.dtype, jnp.floating)
-        else (jnp.iinfo(x.dtype).min)
-    )
+    floating = jnp.issubdtype(x.dtype, jnp.floating)
+    lowest = -jnp.inf if floating else jnp.iinfo(x.dtype).min
 
     def larger(one: Any, other: Any) -> Any:
         # Of equal numbers, the first one's place.
         first = (one[0] > other[0]) | ((one[0] == other[0]) & (one[1] < other[1]))
         return tuple(jnp.where(first, *pair) for pair in zip(one, other, strict=True))
 
-    start = np.asarray(lowest, x.dtype)[()], np.int32(np.iinfo(np.int32).max)
+    beyond = np.int32(np.iinfo(np.int32).max)
+    start = np.asarray(lowest, x.dtype)[()], beyond
     sizes, steps = (
         (1, *(each if len(each) == 2 else each[1:3] if len(each) == 4 else each * 2), 1)
         for each in map(static_shape, (ksize, strides))
     )
-    found = jax.lax.reduce_window(
-        (jax.lax.stop_gradient(x), places), start, larger, sizes, steps, padding.upper()
-    )[1]
+    window = sizes, steps, padding.upper()
+    known = jax.lax.stop_gradient(x)
+    known = jnp.where(jnp.isnan(known), lowest, known) if floating else known
+    found = jax.lax.reduce_window((known, places), start, larger, *window)[1]
     flat = x.reshape(-1)
     offset = (
         0
         if include_batch_in_index
         else (jnp.arange(rows, dtype=jnp.int32)[:, None, None, None] * (height * width * channels))
     )
+    if floating:  # nothing is larger than a NaN that comes first
+        first = jax.lax.reduce_window(places, beyond, jax.lax.min, *window)
+        found = jnp.where(jnp.isnan(flat[first + offset]), first, found)
     return flat[found + offset], found.astype(jax_dtype(output_dtype))
 
 
