@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from frontends.tf import _names, nest
+from frontends.tf import _names
 from frontends.tf._typing import DTypeLike, Nested, TensorLike
 from frontends.tf.data.batched_features import (
     make_batched_features_dataset as make_batched_features_dataset,
@@ -30,7 +30,7 @@ from frontends.tf.data.options import ThreadingOptions as ThreadingOptions
 from frontends.tf.io.features import Features
 from frontends.tf.io.parsing import parse_example
 from frontends.tf.io.record_writer import TFRecordWriter as _FileWriter
-from spmd.input.pipeline import counted
+from spmd.input.pipeline import counted, stack, to_element
 from spmd.typing import StrPath
 
 Counter = Dataset.counter
@@ -375,8 +375,7 @@ def from_list(elements: Sequence[Nested], name: str | None = None) -> Dataset:
     """
     if not elements:
         raise ValueError("Invalid `elements`. `elements` should not be empty.")
-    stacked = nest.map_structure(lambda *values: np.stack([*map(np.asarray, values)]), *elements)
-    return Dataset.from_tensor_slices(stacked)
+    return Dataset.from_tensor_slices(stack([*map(to_element, elements)]))
 
 
 def get_next_as_optional(iterator: ElementIterator) -> Optional:

@@ -114,7 +114,7 @@ class _Encoding(TextLayer):
             outer, width = indices.shape[:-1], indices.shape[-1]
             lengths = np.full(int(np.prod(outer)), width)
             found = self._encoded_rows(indices.reshape(-1), lengths, weights)
-            return found.reshape(*outer, -1)
+            return found.reshape(*outer, self.depth())
         hot = indices[..., None] == np.arange(self.depth())
         hot = hot.sum(-2) if self.output_mode in ("count", "tf_idf") else hot.any(-2)
         return jnp.asarray(hot, keras.config.floatx()) * weights

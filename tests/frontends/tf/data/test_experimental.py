@@ -1,5 +1,7 @@
 """`tf.data.experimental`: cardinalities, told or asserted, and what else scripts import from it."""
 
+import jax
+import numpy as np
 import pytest
 
 from frontends.tf import data
@@ -53,3 +55,18 @@ def test_old_names_do_what_the_methods_do():
     assert int(experimental.get_single_element(rows.take(1))) == 0
     copies = experimental.parallel_interleave(lambda x: Dataset.from_tensors(x).repeat(2), 2)
     assert [int(x) for x in rows.take(3).apply(copies)] == [0, 1, 0, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "dtypes"),
+    [
+        ([1, 2], [np.int32]),
+        ([2**40, 2**41], [np.int64]),
+        ([np.float64(1), np.float64(2)], [np.float64]),
+        ([{"a": 1.5, "b": [1, 2]}, {"a": 2.5, "b": [3, 4]}], [np.float32, np.int32]),
+    ],
+)
+def test_lists_of_elements(given, dtypes):
+    found = list(experimental.from_list(given))
+    assert [leaf.dtype for leaf in jax.tree.leaves(found[0])] == dtypes
+    assert jax.tree.map(np.ndarray.tolist, jax.tree.map(np.asarray, found)) == given

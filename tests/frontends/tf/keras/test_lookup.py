@@ -113,3 +113,9 @@ def test_inputs_of_64_bits_are_taken_as_32_without_a_warning(recwarn):
     model = tf.keras.Model(ids, tf.keras.layers.Embedding(3, 1, "ones")(ids))
     assert model(np.array([[0, 2]])).tolist() == [[[1.0], [1.0]]]
     assert not [one for one in recwarn if "int64" in str(one.message)]
+
+
+@pytest.mark.parametrize(("mode", "shape"), [("multi_hot", (0, 4)), ("one_hot", (0, 3, 4))])
+def test_an_empty_batch(mode, shape):
+    layer = tf.keras.layers.StringLookup(vocabulary=WORDS, output_mode=mode)
+    assert layer(np.zeros((0, 3), "U1")).shape == shape
