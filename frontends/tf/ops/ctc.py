@@ -26,6 +26,8 @@ def ctc_loss(
 ) -> jax.Array:
     """Computes the negative logarithm of the probability that logits spell labels, one number an example.
 
+    Labels that do not fit into the frames give infinity; TensorFlow gives a number near 707.
+
     Args:
         labels: shape (rows, most labels), or a sparse tensor, which needs `blank_index`.
         logits: shape (frames, rows, classes), or rows first if not `logits_time_major`.
@@ -93,7 +95,8 @@ def _loss(labels: Any, logs: Any, count: Any, frames: Any, blank: int) -> jax.Ar
     last, _ = jax.lax.scan(step, start, (numbers, logs[1:]))
     end = 2 * count
     ends = jnp.where((places == end) | (places == end - 1), last, _NEVER)
-    total = jax.nn.logsumexp(ends)
+    # Without frames there is nothing to read, but for no labels.
+    total = jnp.where(frames > 0, jax.nn.logsumexp(ends), jnp.where(count > 0, _NEVER, 0.0))
     return jnp.where(total <= _NEVER / 2, jnp.inf, -total)
 
 

@@ -98,7 +98,9 @@ def lu_solve(
     """
     lower, upper = _triangles(convert_to_tensor(lower_upper))
     order, sides = convert_to_tensor(perm), convert_to_tensor(rhs)
-    order = jnp.broadcast_to(order, (*sides.shape[:-2], order.shape[-1]))
+    outer = jnp.broadcast_shapes(order.shape[:-1], sides.shape[:-2])
+    order = jnp.broadcast_to(order, (*outer, order.shape[-1]))
+    sides = jnp.broadcast_to(sides, (*outer, *sides.shape[-2:]))
     sides = jnp.take_along_axis(sides, order[..., None], axis=-2)
     return triangular_solve(upper, triangular_solve(lower, sides), lower=False)
 

@@ -18,3 +18,10 @@ def test_an_interval_of_eigenvalues():
         tf.constant([1.0, 2.0]), tf.constant([0.0]), select="v", select_range=[1.0, 2.0]
     )
     assert found.tolist() == [2.0]
+
+
+def test_a_batch_of_factors_and_one_right_hand_side():
+    matrices = np.stack([X, 2 * X])
+    side = np.ones((2, 1), np.float32)
+    found = tf.linalg.lu_solve(*tf.linalg.lu(matrices), side)
+    np.testing.assert_allclose(matrices @ found, np.stack([side, side]), rtol=1e-5)
