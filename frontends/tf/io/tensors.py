@@ -9,7 +9,6 @@ from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.dtypes import as_dtype
 from frontends.tf.io.host_values import in_shape, texts_of
-from spmd.input.batch import integers_fit
 
 # TensorFlow's numbers of dtypes, and where a message has their values if not as bytes.
 _STRING = 7
@@ -194,7 +193,7 @@ def _of_type(array: np.ndarray, values: TensorLike, dtype: DTypeLike) -> np.ndar
         return array.astype(as_dtype(dtype).dtype)
     kind = array.dtype.newbyteorder("=")
     if isinstance(values, list | int | float | tuple) and not isinstance(values, np.generic):
-        if kind == np.int64 and integers_fit(array, np.dtype(np.int32)):
+        if kind == np.int64 and np.array_equal(array.astype(np.int32), array):
             kind = np.dtype(np.int32)
         elif kind == np.float64:
             kind = np.dtype(np.float32)
