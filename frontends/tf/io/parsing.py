@@ -28,6 +28,7 @@ from frontends.tf.io.features import (
 from frontends.tf.io.host_values import texts_of
 from frontends.tf.ragged.ragged_tensor import RaggedTensor, stacked_rows
 from frontends.tf.sparse.ops import reorder
+from frontends.tf.sparse.rows import sparse_of_rows
 from frontends.tf.sparse.sparse_tensor import SparseTensor
 
 # An example: its bytes, and where the lists are in them.
@@ -302,7 +303,7 @@ class _Variable(Reader):
 
     def of_block(self, block: Block) -> Any:
         values = self._lists.of_block(block)
-        return None if values is None else _sparse_rows(*values)
+        return None if values is None else sparse_of_rows(*values)
 
 
 class _Sparse(Reader):
@@ -488,13 +489,7 @@ def padded(rows: Sequence[np.ndarray], shape: tuple[int, ...], padding: Any) -> 
 def sparse_rows(rows: Sequence[np.ndarray], dtype: np.dtype) -> SparseTensor:
     """Makes a sparse tensor of rows of different lengths."""
     flat = np.concatenate([np.empty(0, dtype), *rows])
-    return _sparse_rows(flat, np.array([len(row) for row in rows], np.int64))
-
-
-def _sparse_rows(flat: np.ndarray, lengths: np.ndarray) -> SparseTensor:
-    places = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    indices = np.stack([np.repeat(np.arange(len(lengths)), lengths), places], axis=1)
-    return SparseTensor(indices, flat, [len(lengths), lengths.max(initial=0)])
+    return sparse_of_rows(flat, [len(row) for row in rows])
 
 
 def _padding(key: str, value: Any, dtype: np.dtype) -> Any:

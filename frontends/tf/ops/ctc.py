@@ -9,6 +9,7 @@ import numpy as np
 
 from frontends.tf._typing import HostLike, TensorLike
 from frontends.tf.ops.convert import convert_to_tensor, known
+from frontends.tf.sparse.rows import sparse_of_rows
 from frontends.tf.sparse.sparse_tensor import SparseTensor
 
 _NEVER = -1e30  # a logarithm: infinity would give gradients that are no numbers
@@ -192,10 +193,8 @@ def _search(logs: np.ndarray, width: int) -> list[tuple[tuple[int, ...], float]]
 
 
 def _sparse(rows: list[list[int]]) -> SparseTensor:
-    places = [(row, at) for row, found in enumerate(rows) for at in range(len(found))]
     values = np.array([one for found in rows for one in found], np.int64)
-    shape = [len(rows), max(map(len, rows), default=0)]
-    return SparseTensor(np.array(places, np.int64).reshape(-1, 2), values, shape)
+    return sparse_of_rows(values, [len(found) for found in rows])
 
 
 def collapse_repeated(

@@ -9,6 +9,7 @@ import numpy as np
 from frontends.tf._text_hashes import fingerprint
 from frontends.tf._typing import HostLike
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
+from frontends.tf.sparse.rows import sparse_of_rows
 from frontends.tf.sparse.sparse_tensor import SparseTensor
 
 _HASH_KEY = 0xDECAFCAFFE
@@ -159,9 +160,7 @@ def _flat(rows: list[list[Any]], dtype: Any) -> np.ndarray:
 
 
 def _as_sparse(rows: list[list[Any]], dtype: Any) -> SparseTensor:
-    places = [(row, at) for row, found in enumerate(rows) for at in range(len(found))]
-    shape = [len(rows), max(map(len, rows), default=0)]
-    return SparseTensor(np.array(places, np.int64).reshape(-1, 2), _flat(rows, dtype), shape)
+    return sparse_of_rows(_flat(rows, dtype), [len(row) for row in rows])
 
 
 def _as_ragged(rows: list[list[Any]], dtype: Any) -> RaggedTensor:
