@@ -19,7 +19,7 @@ from frontends.tf.dtypes import as_dtype
 from spmd import _jax_internals
 
 
-class _LeaveItError(Exception):
+class _FallBackError(Exception):
     """NumPy is not to compute this."""
 
 
@@ -53,7 +53,7 @@ def _on_elements(function: Callable[..., Any], compute: Callable[..., Any]) -> C
         try:
             with np.errstate(all="ignore"):
                 found = compute(*args, **kwargs)
-        except (_LeaveItError, ValueError, TypeError, IndexError, OverflowError):
+        except (_FallBackError, ValueError, TypeError, IndexError, OverflowError):
             return function(*args, **kwargs)
         return as_tensors(found) if type(found) is not list else list(map(as_tensors, found))
 
@@ -73,9 +73,9 @@ def array_on_host(value: Any) -> np.ndarray:
     ):
         array = np.asarray(value)
     else:
-        raise _LeaveItError
+        raise _FallBackError
     if array.dtype.kind not in "biuf":
-        raise _LeaveItError
+        raise _FallBackError
     return array
 
 
@@ -89,17 +89,17 @@ def _operands(x: Any, y: Any) -> tuple[Any, Any]:
         return _weak(x, second), second
     first, second = array_on_host(x), array_on_host(y)
     if first.dtype != second.dtype:
-        raise _LeaveItError
+        raise _FallBackError
     return first, second
 
 
 def _weak(number: Any, array: np.ndarray) -> Any:
     if isinstance(number, float) and array.dtype.kind != "f":
-        raise _LeaveItError
+        raise _FallBackError
     if isinstance(number, int) and array.dtype.kind in "iu":
         limits = np.iinfo(array.dtype)
         if not limits.min <= number <= limits.max:
-            raise _LeaveItError
+            raise _FallBackError
     return number
 
 
@@ -111,7 +111,7 @@ def _unary(function: Callable[..., Any], kinds: str = "f") -> Callable[..., Any]
     def compute(x: Any) -> Any:
         array = array_on_host(x)
         if array.dtype.kind not in kinds:
-            raise _LeaveItError
+            raise _FallBackError
         return function(array)
 
     return compute
@@ -121,7 +121,7 @@ def _divide(x: Any, y: Any) -> Any:
     first, second = _operands(x, y)
     array = first if isinstance(first, np.ndarray) else second
     if array.dtype.kind != "f":
-        raise _LeaveItError
+        raise _FallBackError
     return np.true_divide(first, second)
 
 
@@ -129,7 +129,7 @@ def _reduction(function: Callable[..., Any], kinds: str = "iuf") -> Callable[...
     def compute(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
         array = array_on_host(input_tensor)
         if array.dtype.kind not in kinds or not array.size:
-            raise _LeaveItError
+            raise _FallBackError
         axes = axis if axis is None or isinstance(axis, int) else _sizes(axis)
         return function(array, axes, bool(keepdims))
 
@@ -152,29 +152,29 @@ def _of_type(array: np.ndarray, dtype: Any) -> np.ndarray:
 def _dtype(dtype: Any) -> np.dtype:
     found = as_dtype(dtype)
     if found.name == "string":
-        raise _LeaveItError
+        raise _FallBackError
     return found.dtype
 
 
 def _joined(join: Callable[..., Any], values: Any, axis: Any) -> Any:
     if not isinstance(values, list | tuple) or not values:
-        raise _LeaveItError
+        raise _FallBackError
     arrays = list(map(array_on_host, values))
     if any(array.dtype != arrays[0].dtype for array in arrays):
-        raise _LeaveItError
+        raise _FallBackError
     return join(arrays, axis=int(axis))
 
 
 def _unstack(value: Any, num: int | None = None, axis: int = 0) -> list[Any]:
     array = np.moveaxis(array_on_host(value), int(axis), 0)
     if num is not None and num != len(array):
-        raise _LeaveItError
+        raise _FallBackError
     return list(array)
 
 
 def _split(value: Any, num_or_size_splits: Any, axis: int = 0, num: Any = None) -> list[Any]:
     if not isinstance(num_or_size_splits, int):
-        raise _LeaveItError
+        raise _FallBackError
     return list(np.split(array_on_host(value), num_or_size_splits, int(axis)))
 
 
@@ -182,14 +182,14 @@ def _pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: An
     array = array_on_host(tensor)
     widths = np.asarray(paddings)
     if mode.upper() != "CONSTANT" or widths.shape != (array.ndim, 2):
-        raise _LeaveItError
+        raise _FallBackError
     return np.pad(array, widths, constant_values=_weak(constant_values, array))
 
 
 def _slice(input_: Any, begin: Any, size: Any) -> Any:
     array, first, count = array_on_host(input_), _sizes(begin), _sizes(size)
     if not len(first) == len(count) == array.ndim:
-        raise _LeaveItError
+        raise _FallBackError
     ends = [
         length if number == -1 else start + number
         for start, number, length in zip(first, count, array.shape, strict=True)
@@ -198,7 +198,7 @@ def _slice(input_: Any, begin: Any, size: Any) -> Any:
         not 0 <= start <= end <= length
         for start, end, length in zip(first, ends, array.shape, strict=True)
     ):
-        raise _LeaveItError
+        raise _FallBackError
     return array[tuple(map(slice, first, ends))]
 
 
@@ -208,16 +208,16 @@ def _gather(
     array, at = array_on_host(params), int(axis or 0)
     places = np.asarray(indices) if isinstance(indices, int | list) else array_on_host(indices)
     if batch_dims or places.dtype.kind not in "iu" or not places.size:
-        raise _LeaveItError
+        raise _FallBackError
     if places.min() < 0 or places.max() >= array.shape[at]:
-        raise _LeaveItError
+        raise _FallBackError
     return array.take(places, at)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
     chosen = array_on_host(condition)
     if chosen.dtype.kind != "b":
-        raise _LeaveItError
+        raise _FallBackError
     return np.where(chosen, *_operands(x, y))
 
 
@@ -225,7 +225,7 @@ def _clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     array, low = _operands(t, clip_value_min)
     _, high = _operands(t, clip_value_max)
     if array.dtype.kind != "f":
-        raise _LeaveItError
+        raise _FallBackError
     return np.clip(array, low, high, dtype=array.dtype)
 
 
@@ -239,16 +239,16 @@ def _one_hot(
 ) -> Any:
     array = array_on_host(indices)
     if array.dtype.kind not in "iu" or on_value is not None or off_value is not None:
-        raise _LeaveItError
+        raise _FallBackError
     if axis not in (None, -1):
-        raise _LeaveItError
+        raise _FallBackError
     hot = array[..., None] == np.arange(int(depth))
     return hot.astype(_dtype("float32" if dtype is None else dtype))
 
 
 def _range_of(array: np.ndarray, found: Any, output_type: Any) -> Any:
     if array.dtype.kind not in "iuf":
-        raise _LeaveItError
+        raise _FallBackError
     return found.astype(_dtype(output_type))
 
 
@@ -263,16 +263,16 @@ def _position(function: Callable[..., Any]) -> Callable[..., Any]:
 def _convert(value: Any, dtype: Any = None, dtype_hint: Any = None) -> Any:
     array = array_on_host(value)
     if dtype is not None and _dtype(dtype) != array.dtype:
-        raise _LeaveItError
+        raise _FallBackError
     return array
 
 
 def _ensured(x: Any, shape: Any) -> Any:
     array = array_on_host(x)
     if shape is None or len(shape) != array.ndim:
-        raise _LeaveItError
+        raise _FallBackError
     if any(size not in (None, actual) for size, actual in zip(shape, array.shape, strict=True)):
-        raise _LeaveItError
+        raise _FallBackError
     return array
 
 
@@ -291,7 +291,7 @@ def _filled(shape: Any, value: Any, dtype: Any) -> Any:
 def _tiled(input: Any, multiples: Any) -> Any:
     array, times = array_on_host(input), _sizes(multiples)
     if len(times) != array.ndim:
-        raise _LeaveItError
+        raise _FallBackError
     return np.tile(array, times)
 
 
@@ -299,7 +299,7 @@ def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
     def compute(*operands: Any) -> Any:
         arrays = list(map(array_on_host, operands))
         if any(array.dtype.kind != "b" for array in arrays):
-            raise _LeaveItError
+            raise _FallBackError
         return function(*arrays)
 
     return compute
