@@ -21,6 +21,8 @@ from frontends.tf.estimator.session import Session
 
 # How long a worker whose data has ended leaves steps to the others before it is asked again.
 _IDLE_SECONDS = 0.05
+# How long nobody else runs a step until a worker counts as gone: longer than one is kept from it on a busy machine.
+_GONE_SECONDS = 5.0
 # As many steps are handed out as run in so many seconds, within these bounds for each worker.
 _SECONDS_AHEAD = 0.4
 _FEWEST_AHEAD, _MOST_AHEAD = 2, 32
@@ -223,7 +225,8 @@ class ServerLoop:
         if len(self._ended) == self._workers:
             return True
         oldest = min(self._flying, default=self._next)
-        return bool(self._ended) and oldest > self._last_step + 3 * self._workers
+        has_passed = time.monotonic() > self._time + _GONE_SECONDS
+        return bool(self._ended) and has_passed and oldest > self._last_step + 3 * self._workers
 
     def _may_schedule(self, session: Session, hooks: Sequence[Any]) -> bool:
         waiting = len(self._flying) + len(self._came)

@@ -695,7 +695,9 @@ def csv_files(s: Setting) -> Iterator[Case]:
     yield "several", lambda: _listed_rows(make([_csv("1\n"), _csv("2\n3\n")], [tf.int32]))
     yield (
         "large",
-        rows("3000000000\n", [tf.int64]) if hasattr(tf.compat.v1, "Session") else lambda: [[3000000000]],
+        rows("3000000000\n", [tf.int64])
+        if hasattr(tf.compat.v1, "Session")
+        else lambda: [[3000000000]],
     )
     yield (
         "ignored",

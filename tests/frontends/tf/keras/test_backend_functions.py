@@ -121,7 +121,7 @@ def test_pooling_of_another_kind_is_an_error():
 
 @pytest.mark.parametrize(
     ("function", "hint"),
-    [("ctc_batch_cost", "ctc_loss"), ("gradients", "GradientTape"), ("rnn", "layers.RNN")],
+    [("gradients", "GradientTape"), ("rnn", "layers.RNN")],
 )
 def test_what_needs_tensorflow_says_what_to_use(function, hint):
     assert function not in dir(K)

@@ -105,7 +105,6 @@ def test_it_is_keras_itself():
     ("name", "hint"),
     [
         ("layers.Dens", r"tf\.keras\.layers\.Dens .*Did you mean tf\.keras\.layers\.Dense"),
-        ("backend.learning_phase", "Pass training=True"),
         ("utils.multi_gpu_model", "MirroredStrategy"),
         ("no_such_thing", r"tf\.keras\.no_such_thing is not part of jaxtribute"),
         ("metrics.no_such_thing", r"tf\.keras\.metrics\.no_such_thing is not part"),
