@@ -132,6 +132,8 @@ def dropout(
             f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
             "Convert it: tf.cast(x, tf.float32)."
         )
+    if rate == 0:
+        return x
     asked = x.shape if noise_shape is None else noise_shape
     sizes = zip(x.shape, asked, strict=True)
     shape = tuple(own if size is None else int(size) for own, size in sizes)

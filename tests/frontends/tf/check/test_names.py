@@ -101,6 +101,15 @@ def test_modules_can_be_imported_by_their_python_names(path):
     __import__(python_module(path))
 
 
+@pytest.mark.parametrize(
+    "path", ["tf.app.flags.FLAGS.batch_size", "tf.flags.FLAGS.x", "tf.compat.v1.flags.FLAGS.x"]
+)
+def test_flags_are_the_script_s_own(path, monkeypatch):
+    """And the command line of the check is not theirs."""
+    monkeypatch.setattr(sys, "argv", ["jaxtribute", "check", "--fix", "fl.py"])
+    assert not names.find(path).is_missing
+
+
 def test_what_is_no_module_has_no_python_name():
     assert python_module("tf.cast") is None
     assert python_module("tf.no_such_module") is None

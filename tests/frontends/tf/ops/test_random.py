@@ -159,3 +159,11 @@ def test_gamma_and_poisson_numbers_have_the_shape_of_their_parameters_at_last():
     np.testing.assert_allclose(np.var(counts, axis=0), [0.5, 20], rtol=0.2)
     assert tf.random_poisson([0.5, 20.0], [3]).shape == (3, 2)
     assert tf.random_gamma([3], 2.0).shape == (3,)
+
+
+def test_nothing_is_dropped_of_any_number_of_rows():
+    """TensorFlow 1's scripts write keep_prob=1.0 where they export."""
+    rows = jax.export.symbolic_shape("rows, 3")
+    x = jax.ShapeDtypeStruct(rows, np.float32)
+    exported = jax.export.export(jax.jit(lambda x: tf.nn.dropout(x, 0.0)))(x)
+    assert np.array_equal(exported.call(np.ones((2, 3), np.float32)), np.ones((2, 3)))
