@@ -98,7 +98,7 @@ def _member(owner: Found, name: str) -> Found:
         return _missing(path, f"{owner.path} has no attribute {name} in Keras 3.")
     if owner.kind == "instance":
         return _of_instance(owner, name)
-    if owner.value is None or (owner.kind == "value" and hasattr(type(owner.value), "__getattr__")):
+    if owner.value is None or _answers_for_others(type(owner.value)):
         return Found(path, "unknown")  # it makes attributes as a script needs them: flags, for one
     try:
         return _describe(path, getattr(owner.value, name))
