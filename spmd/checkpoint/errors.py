@@ -52,21 +52,19 @@ class CheckpointError(SpmdError, ValueError):
     """A checkpoint that cannot be written, or does not fit what it is restored into."""
 
 
-class SaveError(CheckpointError, OSError):
-    """A checkpoint that could not be written, in one process or several; those before it are as they were."""
-
+class _FileError(CheckpointError, OSError):
     # OSError would show its arguments as an error number and a text.
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class SaveError(_FileError):
+    """A checkpoint that could not be written, in one process or several; those before it are as they were."""
 
 
 class DamagedCheckpointError(CheckpointError):
     """A checkpoint whose files are not those that were written."""
 
 
-class CheckpointNotFoundError(CheckpointError, FileNotFoundError):
+class CheckpointNotFoundError(_FileError, FileNotFoundError):
     """A path that holds no checkpoint."""
-
-    # OSError would show its arguments as an error number and a text.
-    def __str__(self) -> str:
-        return str(self.args[0])

@@ -24,6 +24,7 @@ from spmd.cluster.exit_codes import RESTART_VARIABLE as RESTART_VARIABLE
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE as RETRYABLE_EXIT_CODE
 from spmd.cluster.job_token import TOKEN_PATH_VARIABLE as TOKEN_PATH_VARIABLE
 from spmd.cluster.job_token import TOKEN_VARIABLE as TOKEN_VARIABLE
+from spmd.cluster.job_token import read_token as read_token
 from spmd.cluster.notice import Notice as Notice
 from spmd.cluster.progress import progress as progress
 from spmd.cluster.roster import canonical_host as canonical_host

@@ -16,10 +16,15 @@ from spmd.errors import ClusterStartError
 # Ray's names, since the tasks that it connects prove the same secret.
 TOKEN_VARIABLE = "RAY_AUTH_TOKEN"
 TOKEN_PATH_VARIABLE = "RAY_AUTH_TOKEN_PATH"
+_ADVICE = "Give every task the same file, or unset the variable in all of them."
 
 
-def read_token(environment: Mapping[str, str]) -> bytes:
+def read_token(environment: Mapping[str, str], advice: str = _ADVICE) -> bytes:
     """Reads the token that the environment names; empty if it names none.
+
+    Args:
+        environment: environment variables.
+        advice: what to do about a file without a token, for the error.
 
     Raises:
         ClusterStartError: its file cannot be read, or is empty.
@@ -41,8 +46,7 @@ def read_token(environment: Mapping[str, str]) -> bytes:
         reason = "it is empty"
     if not token:
         raise ClusterStartError(
-            f"Expected the secret of the job in the file that {TOKEN_PATH_VARIABLE} names, {path}, but {reason}. Give every task "
-            "the same file, or unset the variable in all of them."
+            f"Expected a token in the file that {TOKEN_PATH_VARIABLE} names, {path}, but {reason}. {advice}"
         )
     return token.encode()
 

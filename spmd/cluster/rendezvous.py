@@ -110,15 +110,6 @@ class _Wait:
         left = max(0, round(self.left()))
         self.say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
 
-    def knows(self, guest: "_Guest") -> bool:
-        """Tells whether a guest has said who it is, and proven the token if there is one."""
-        hello, said = guest.hello, (guest.hello.get("challenge", ""), guest.challenge)
-        if not hello or not self.token:
-            return bool(hello)
-        return guest.answer is not None and is_proof(
-            guest.answer, self.token, "guest", *said, _claim(hello)
-        )
-
     def refuse(self, problem: str, who: str = "somebody") -> None:
         """Says that a guest was sent away, unless that was said, or too much was."""
         if problem not in self.refused and len(self.refused) < _REFUSALS:
@@ -143,13 +134,14 @@ class _Wait:
 
 
 class _Guest:
-    """A process that has connected to process 0; admitted once `process` is set."""
+    """A process that has connected to process 0: known once it has said who it is, admitted once `process` is set."""
 
     def __init__(self, line: Line, now: float) -> None:
         self.line, self.arrived, self.heard = line, now, now
         self.hello: dict[str, Any] = {}
         self.answer: object = None  # to the challenge
         self.challenge = ""
+        self.is_known = False
         self.process = 0
 
 
@@ -223,8 +215,8 @@ class _Probe:
         self._wait, self._begin = wait, time.monotonic() + _QUIET
         self._line: Line | None = None
         self._is_done = False
-        self.nonce = make_challenge()  # by which this process knows its own probe
-        self._hello = _hello(wait.roster) | {"nonce": self.nonce, "challenge": make_challenge()}
+        self._hello = _hello(wait.roster)
+        self.challenge = self._hello["challenge"]  # by which this process knows its own probe
 
     def __enter__(self) -> "_Probe":
         return self
@@ -280,8 +272,10 @@ class _Probe:
 
 
 def _hello(roster: Roster) -> dict[str, Any]:
-    who = {"host": socket.gethostname(), "pid": os.getpid()}
-    return {"process_id": roster.process_id, "addresses": list(roster.addresses), **who}
+    return {
+        **{"process_id": roster.process_id, "addresses": list(roster.addresses)},
+        **{"host": socket.gethostname(), "pid": os.getpid(), "challenge": make_challenge()},
+    }
 
 
 def _claim(hello: Mapping[str, Any]) -> list[Any]:
@@ -307,14 +301,15 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
         # One that has left is dropped as if it had been silent for ever.
         guest.heard = -math.inf if messages is None else time.monotonic()
         guest.hello = guest.hello or next(filter(None, messages or ()), {})
+        guest.is_known = bool(guest.is_known or (guest.hello and not wait.token))
         guest.answer = next(
             (one["proof"] for one in messages or () if "proof" in one), guest.answer
         )
-    strangers = [guest for guest in guests if not wait.knows(guest)]
+    strangers = [guest for guest in guests if not guest.is_known]
     crowded = set(strangers[:-_STRANGERS])
     for guest in list(guests):
         # What a stranger sends piece by piece does not count.
-        last = guest.heard if wait.knows(guest) or guest.heard == -math.inf else guest.arrived
+        last = guest.heard if guest.is_known or guest.heard == -math.inf else guest.arrived
         if time.monotonic() - last > _SILENCE or guest in crowded:
             guest.line.close()
             guests.remove(guest)
@@ -325,12 +320,13 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
 def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
     """Admits processes of this cluster, and sends others away."""
     for guest in [one for one in guests if one.hello and not one.process]:
-        if guest.hello.get("nonce") == probe.nonce:  # the address of this process leads here
+        if (
+            guest.hello.get("challenge") == probe.challenge
+        ):  # the address of this process leads here
             guests.remove(guest)
             guest.line.close()
             continue
-        if not wait.knows(guest):
-            _challenge(wait, guest)
+        if not (guest.is_known or _has_proven(wait, guest)):
             continue
         who = _who(guest.hello)
         problem = _disagreement(wait.roster, guest.hello, who)
@@ -358,16 +354,21 @@ def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
         wait.refuse(problem.replace(_DETAILS, ""), who)
 
 
-def _challenge(wait: _Wait, guest: _Guest) -> None:
-    """Proves to a guest that this process has the token, and asks for a proof; who sends a wrong one is sent away."""
-    if guest.answer is not None:
-        guest.heard = -math.inf
-        wait.refuse(f"{_who(guest.hello)} does not have the secret of this job. {_SAME_TOKEN}")
-    elif not guest.challenge:
+def _has_proven(wait: _Wait, guest: _Guest) -> bool:
+    """Proves to a guest that this process has the token, asks for a proof, and checks it, once; a wrong one sends it away."""
+    theirs = guest.hello.get("challenge", "")
+    if not guest.challenge:
         guest.challenge = make_challenge()
-        theirs = guest.hello.get("challenge", "")
         proof = prove(wait.token, "host", theirs, guest.challenge)
         guest.line.send({"challenge": guest.challenge, "proof": proof})
+    if guest.answer is None:
+        return False
+    said = theirs, guest.challenge, _claim(guest.hello)
+    guest.is_known = is_proof(guest.answer, wait.token, "guest", *said)
+    if not guest.is_known:
+        guest.heard = -math.inf
+        wait.refuse(f"{_who(guest.hello)} does not have the secret of this job. {_SAME_TOKEN}")
+    return guest.is_known
 
 
 def _most_bytes(roster: Roster) -> int:
@@ -464,7 +465,7 @@ def _hear(wait: _Wait, line: Line) -> None:
         ConnectionError: process 0 is lost, or another program listens there.
     """
     roster, missing = wait.roster, list[int]()
-    hello = _hello(roster) | {"challenge": make_challenge(), "has_token": bool(wait.token)}
+    hello = _hello(roster) | {"has_token": bool(wait.token)}
     is_proven = not wait.token
     line.send(hello)
     heard = beat = time.monotonic()

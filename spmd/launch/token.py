@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Generator, Mapping
 from pathlib import Path
 
-from spmd.cluster import TOKEN_PATH_VARIABLE, TOKEN_VARIABLE
-from spmd.errors import LaunchError
+from spmd.cluster import TOKEN_PATH_VARIABLE, TOKEN_VARIABLE, read_token
+from spmd.errors import ClusterStartError, LaunchError
 from spmd.launch.guard import Guard
 
 
@@ -47,23 +47,11 @@ def token_to_render(own: Mapping[str, str], tasks: Mapping[str, str]) -> str:
     """
     if tasks.get(TOKEN_PATH_VARIABLE):
         return ""
-    if token := own.get(TOKEN_VARIABLE):
-        return token
-    path = own.get(TOKEN_PATH_VARIABLE)
-    if not path:
-        return make_token()
     try:
-        token = Path(path).read_text().strip()
-    except OSError as error:
-        token, reason = "", str(error)
-    else:
-        reason = "it is empty"
-    if not token:
-        raise LaunchError(
-            f"Expected a token in the file that {TOKEN_PATH_VARIABLE} names, {path}, but {reason}. Write one, or unset the "
-            "variable to have one made."
-        )
-    return token
+        token = read_token(own, "Write one, or unset the variable to have one made.")
+    except ClusterStartError as error:
+        raise LaunchError(str(error)) from error
+    return token.decode() or make_token()
 
 
 @contextlib.contextmanager

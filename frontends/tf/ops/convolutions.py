@@ -5,7 +5,8 @@ import jax.numpy as jnp
 
 from frontends.tf._typing import ShapeLike, TensorLike
 from frontends.tf.ops import windows
-from frontends.tf.ops.convert import convert_to_tensor, static_shape
+from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.sliding import conv_transpose
 
 
 def conv1d(
@@ -75,20 +76,7 @@ def conv2d_transpose(
         data_format: `"NHWC"` or `"NCHW"`.
         dilations: of the convolution.
     """
-    x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
-    shape = static_shape(output_shape)
-    if len(shape) == 2:
-        channels = kernel.shape[2]
-        shape = (
-            (x.shape[0], *shape, channels)
-            if data_format == "NHWC"
-            else (x.shape[0], channels, *shape)
-        )
-
-    def forward(y: jax.Array) -> jax.Array:
-        return windows.convolution(y, kernel, strides, padding, data_format, dilations)
-
-    return jax.linear_transpose(forward, jax.ShapeDtypeStruct(shape, x.dtype))(x)[0]
+    return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
 
 
 def conv3d(

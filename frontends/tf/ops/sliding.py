@@ -151,10 +151,7 @@ def _dilated(
     options = {"window_dilation": everywhere(gaps)}
     zero = np.zeros((), x.dtype)[()]
     if kind == "MAX":
-        lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
-        return jax.lax.reduce_window(
-            x, np.asarray(lowest, x.dtype)[()], jax.lax.max, *window, **options
-        )
+        return jax.lax.reduce_window(x, windows.lowest(x.dtype), jax.lax.max, *window, **options)
     total = jax.lax.reduce_window(x, zero, jax.lax.add, *window, **options)
     return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window, **options)
 
@@ -193,7 +190,7 @@ def max_pool_with_argmax(
         places = places + jnp.arange(rows, dtype=jnp.int32)[:, None, None, None] * places.size
     places = jnp.broadcast_to(places, x.shape)
     floating = jnp.issubdtype(x.dtype, jnp.floating)
-    lowest = -jnp.inf if floating else jnp.iinfo(x.dtype).min
+    lowest = windows.lowest(x.dtype)
 
     def larger(one: Any, other: Any) -> Any:
         # Of equal numbers, the first one's place.
@@ -201,7 +198,7 @@ def max_pool_with_argmax(
         return tuple(jnp.where(first, *pair) for pair in zip(one, other, strict=True))
 
     beyond = np.int32(np.iinfo(np.int32).max)
-    start = np.asarray(lowest, x.dtype)[()], beyond
+    start = lowest, beyond
     sizes, steps = (
         (1, *(each if len(each) == 2 else each[1:3] if len(each) == 4 else each * 2), 1)
         for each in map(static_shape, (ksize, strides))

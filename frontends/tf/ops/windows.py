@@ -81,13 +81,18 @@ def transposed_convolution(
     )
 
 
+def lowest(dtype: np.dtype[Any]) -> Any:
+    """Returns the number of a dtype than which none is smaller."""
+    least = -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min
+    return np.asarray(least, dtype)[()]
+
+
 def max_pool(
     x: jax.Array, size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str
 ) -> jax.Array:
     """Takes the largest number of each window."""
-    lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
     window = _window(size, strides, padding, data_format)
-    return jax.lax.reduce_window(x, np.asarray(lowest, x.dtype)[()], jax.lax.max, *window)
+    return jax.lax.reduce_window(x, lowest(x.dtype), jax.lax.max, *window)
 
 
 def avg_pool(
