@@ -1,6 +1,5 @@
 """Functions of `tf.nn` that slide windows in any number of axes: pooling, convolutions and morphology."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -117,43 +116,12 @@ def pool(
     Source: `tf.nn.pool`.
     """
     x = convert_to_tensor(input)
-    spatial = x.ndim - 2
-    form = _format(data_format, spatial)
-    sizes = static_shape(window_shape)
-    sizes = sizes * spatial if len(sizes) == 1 else sizes
-    steps = static_shape(1 if strides is None else strides)
-    gaps = static_shape(1 if dilations is None else dilations)
+    form = _format(data_format, x.ndim - 2)
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"pooling_type must be either AVG or MAX. Received: {pooling_type}.")
-    if set(gaps) != {1}:
-        return _dilated(x, sizes, pooling_type, steps, padding, form, gaps)
     function = windows.max_pool if pooling_type == "MAX" else windows.avg_pool
-    return function(x, sizes, steps, padding, form)
-
-
-def _dilated(
-    x: jax.Array,
-    sizes: Sequence[int],
-    kind: str,
-    steps: Sequence[int],
-    padding: windows.Padding,
-    form: str,
-    gaps: Sequence[int],
-) -> jax.Array:
-    axes = [index for index, axis in enumerate(form) if axis not in "NC"]
-
-    def everywhere(values: Sequence[int]) -> tuple[int, ...]:
-        each = tuple(values) * len(axes) if len(values) == 1 else values
-        return tuple(each[axes.index(axis)] if axis in axes else 1 for axis in range(len(form)))
-
-    pads: Any = padding.upper() if isinstance(padding, str) else [tuple(one) for one in padding]
-    window = everywhere(sizes), everywhere(steps), pads
-    options = {"window_dilation": everywhere(gaps)}
-    zero = np.zeros((), x.dtype)[()]
-    if kind == "MAX":
-        return jax.lax.reduce_window(x, windows.lowest(x.dtype), jax.lax.max, *window, **options)
-    total = jax.lax.reduce_window(x, zero, jax.lax.add, *window, **options)
-    return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window, **options)
+    steps, gaps = (1 if one is None else one for one in (strides, dilations))
+    return function(x, window_shape, steps, padding, form, gaps)
 
 
 def max_pool_with_argmax(

@@ -88,18 +88,28 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 
 
 def max_pool(
-    x: jax.Array, size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str
+    x: jax.Array,
+    size: ShapeLike,
+    strides: ShapeLike,
+    padding: Padding,
+    data_format: str,
+    dilations: ShapeLike = 1,
 ) -> jax.Array:
     """Takes the largest number of each window."""
-    window = _window(size, strides, padding, data_format)
+    window = _window(size, strides, padding, data_format, dilations)
     return jax.lax.reduce_window(x, lowest(x.dtype), jax.lax.max, *window)
 
 
 def avg_pool(
-    x: jax.Array, size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str
+    x: jax.Array,
+    size: ShapeLike,
+    strides: ShapeLike,
+    padding: Padding,
+    data_format: str,
+    dilations: ShapeLike = 1,
 ) -> jax.Array:
     """Takes the mean of each window, padding left out."""
-    window = _window(size, strides, padding, data_format)
+    window = _window(size, strides, padding, data_format, dilations)
     zero = np.zeros((), x.dtype)[()]
     total = jax.lax.reduce_window(x, zero, jax.lax.add, *window)
     return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window)
@@ -113,14 +123,17 @@ def _spatial_axes(data_format: str) -> list[int]:
     return [index for index, axis in enumerate(data_format) if axis not in "NC"]
 
 
-def _window(size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str) -> Any:
-    """Makes the sizes, strides and padding of a window over all axes."""
+def _window(
+    size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str, dilations: ShapeLike
+) -> Any:
+    """Makes the sizes, strides, padding and dilations, of the array (none) and of a window, over all axes."""
     pads = _padding(padding, data_format)
-    return (
-        _everywhere(_spatial(size, data_format), 1, data_format),
-        _everywhere(_spatial(strides, data_format), 1, data_format),
-        pads if isinstance(pads, str) else _everywhere(pads, (0, 0), data_format),
+    sizes, steps, gaps = (
+        _everywhere(_spatial(one, data_format), 1, data_format)
+        for one in (size, strides, dilations)
     )
+    pads = pads if isinstance(pads, str) else _everywhere(pads, (0, 0), data_format)
+    return sizes, steps, pads, None, gaps
 
 
 def _everywhere(spatial: Sequence[Any], elsewhere: Any, data_format: str) -> tuple[Any, ...]:
