@@ -6,7 +6,8 @@ from typing import Any
 
 import jax
 
-from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError
+from spmd.checkpoint.agreement import fail_together
+from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import track
 from spmd.checkpoint.manifest import read_manifest, verify
 from spmd.checkpoint.restoring import Restoration
@@ -214,9 +215,4 @@ def _check_files(path: str, timeout: float, *, checked: bool) -> None:
             read_manifest(path)
     except (CheckpointError, OSError) as error:
         failure = error
-    errors = all_gather_small("checkpoint/files", "" if failure is None else str(failure), timeout)
-    if failure is not None:
-        raise failure
-    for process, error in enumerate(errors):
-        if error:
-            raise DamagedCheckpointError(f"Process {process} says: {error}")
+    fail_together("checkpoint/files", failure, timeout, is_damage=True)

@@ -1,12 +1,12 @@
 """Reading the arrays of a checkpoint by name, without the objects that were saved."""
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from spmd.checkpoint.agreement import fail_together
 from spmd.checkpoint.arrays import ArrayEntry, read
 from spmd.checkpoint.errors import (
     CheckpointError,
@@ -17,7 +17,7 @@ from spmd.checkpoint.errors import (
 from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
 from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.saving import wait_for_saves
-from spmd.cluster import all_gather_small, wait_seconds
+from spmd.cluster import wait_seconds
 from spmd.typing import AnyArray
 
 
@@ -82,13 +82,6 @@ def read_arrays(
     except Exception as error:  # of Orbax and TensorStore; the others must be told in any case
         text = f"The arrays of the checkpoint {path} cannot be read: {in_a_sentence(error)}"
         failure = CheckpointError(text) if is_about_files(error) else error
-    is_damaged = isinstance(failure, DamagedCheckpointError)
-    text = "" if failure is None else str(failure) or type(failure).__name__
-    told = all_gather_small("checkpoint/read", json.dumps([text, is_damaged]), timeout)
-    if failure is not None:
-        raise failure from None
-    for process, (text, is_damaged) in enumerate(map(json.loads, told)):
-        if text:
-            kind = DamagedCheckpointError if is_damaged else CheckpointError
-            raise kind(f"Process {process} says: {text}")
+    is_damage = isinstance(failure, DamagedCheckpointError)
+    fail_together("checkpoint/read", failure, timeout, is_damage=is_damage)
     return found
