@@ -16,6 +16,7 @@ hash for each count, of all steps up to it, which is equal in processes that ran
 
 import contextlib
 import dataclasses
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
@@ -41,13 +42,14 @@ class Progress:
         (1, 'compiles')
     """
 
-    __slots__ = ("_activities", "_last", "_output", "_past", "call")
+    __slots__ = ("_activities", "_last", "_output", "_past", "call", "waits_for")
 
     def __init__(self) -> None:
         self._last: tuple[int, int] = (0, 0)
         self._past: list[tuple[int, int]] = [(0, 0)] * _REMEMBERED
         self._activities: list[_Activity] = []
         self.call = ""
+        self.waits_for: int | None = None
         # Returns an array of the last step; None while a step is dispatched, which has no output yet.
         self._output: Callable[[], Any] | None = _nothing
 
@@ -114,20 +116,23 @@ class Progress:
         self._output = _nothing
 
     @contextlib.contextmanager
-    def calling(self, call: str) -> Generator[None]:
+    def calling(self, call: str) -> Generator[Callable[[int], None]]:
         """Reports that this process waits in a call that all must make; does nothing on threads other than the main one.
 
         The name and number in `call` are equal in all processes. Tasks that wait in different calls are ended, so calls of
         one name must all come from main threads, or none.
+
+        Yields:
+            A function that takes the process which has not made the call yet, as far as this one knows.
         """
         if threading.current_thread() is not threading.main_thread():
-            yield
+            yield lambda process: None
             return
         self.call = call
         try:
-            yield
+            yield functools.partial(setattr, self, "waits_for")
         finally:
-            self.call = ""
+            self.call, self.waits_for = "", None
 
     def busy(self, doing: str) -> contextlib.AbstractContextManager[None]:
         """Reports that this process is at work, so that the others are more patient; `doing` as in `"compiles train_step"`."""

@@ -27,7 +27,7 @@ from spmd.errors import ClusterStartError, Remedy, some_of
 _WATCHDOG_SECONDS = 600.0
 _START_SECONDS = 300.0
 _SILENT_SECONDS = 100.0  # as JAX's heartbeat timeout, which is set to expire later
-_APART_SECONDS = 30.0  # a lost packet or a full disk may delay news to process 0 by some seconds
+_APART_SECONDS = 20.0  # a lost packet or a full disk may delay news to process 0 by some seconds
 # Other timeouts are this much longer, so that the watchdog, which says more, comes first.
 _AFTER_OURS = 60.0
 _PREEMPTION_SERVICE = "jax_enable_preemption_service"

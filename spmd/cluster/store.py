@@ -99,11 +99,11 @@ class CoordinationStore:
             return deadline - time.monotonic() if wanted is None or wanted() else 0.0
 
         slice_seconds = _WANTED_SECONDS if wanted else _SIGNAL_SECONDS
-        with progress.calling(f"{key} ({number})"):
-            texts = [
-                self._wait_for(f"{key}/{number}/{process}", left, slice_seconds)
-                for process in range(len(names))
-            ]
+        texts: list[str | None] = []
+        with progress.calling(f"{key} ({number})") as waits_for:
+            for process in range(len(names)):
+                waits_for(process)
+                texts.append(self._wait_for(f"{key}/{number}/{process}", left, slice_seconds))
         missing = [names[process] for process, one in enumerate(texts) if one is None]
         if missing:
             raise ClusterWaitError(

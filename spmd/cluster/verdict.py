@@ -28,6 +28,7 @@ class TaskState:
         doing: what it reports doing; empty for nothing in particular.
         waits: whether it waits for the devices.
         call: the call that it waits in, of those that all must make; empty for none.
+        waits_for: index of the task that it waits for in there, which has not made the call; None if unknown.
         script_position: line of its script, and what that line has called; empty if unknown.
         settled_seconds: how long `call` and `ended` have been the same.
         diverged: whether it has run different steps from task 0, or run them in another order.
@@ -43,6 +44,7 @@ class TaskState:
     doing: str = ""
     waits: bool = False
     call: str = ""
+    waits_for: int | None = None
     script_position: str = ""
     settled_seconds: float = 0.0
     diverged: bool = False
@@ -122,12 +124,16 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     """
     failed = [task for task in tasks if task.failure]
     if failed:
-        said = _grouped(failed, lambda task: f"{task.at}, {task.failure}")
-        return Verdict("\n".join(f"{names}, {what}" for names, what in said), failed=True)
+        said = [
+            f"{names}, {what}"
+            for names, what in _grouped(failed, lambda task: f"{task.at}, {task.failure}")
+        ]
+        lost = [task for task in tasks if task.lost and not task.failure]
+        return Verdict("\n".join([*said, *([_gone(lost)] if lost else [])]), failed=True)
     lost = [task for task in tasks if task.lost]
     if lost:
         return Verdict(
-            f"{_are(lost)} gone: its connection closed without a goodbye{_last_heard(lost[0])}.\n"
+            f"{_gone(lost)}\n"
             "It was killed, ran out of memory, crashed, or was cut off; its own output or the job controller says which."
         )
     diverged = [task for task in tasks if task.diverged]
@@ -149,11 +155,14 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
 
 
 def _apart(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
-    """Finds waits that never end: for tasks that have ended, or that wait in another call."""
+    """Finds waits that never end: for tasks that have ended, that wait in another call, or that are past the call."""
     settled = [task for task in tasks if task.settled_seconds > limits.apart_seconds]
     calls = {task.call for task in settled if task.call}
     ended = [task for task in settled if task.ended]
-    if len(calls) > 1 or (calls and ended):
+    # A task that has started a later step than the one that waits for it in a call does not come to that call any more.
+    waiting = [(task, task.waits_for) for task in settled if task.call]
+    passed = any(i is not None and tasks[i].steps > task.steps for task, i in waiting)
+    if len(calls) > 1 or (calls and ended) or passed:
         return _not_all_call(tasks)
     first = max(tasks, key=lambda task: task.steps)
     missing = [task for task in ended if task.steps < first.steps]
@@ -172,10 +181,8 @@ def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     if any(task.idle_seconds <= limits.idle_seconds * _patience(task) for task in absent):
         return None  # it needs its time
     if calling and absent:
-        # A task that is a step ahead has missed the call.
-        passed = any(task.steps > calling[0].steps for task in absent)
         more = f"\nIf the others only need more than {limits.idle_seconds:.0f} s, raise JAXTRIBUTE_WATCHDOG_SECONDS."
-        return _not_all_call(tasks) if passed else _not_all_call(tasks, more)
+        return _not_all_call(tasks, more)
     if behind:
         return _lag(behind, first)
     if all(task.waits for task in tasks):
@@ -195,6 +202,10 @@ def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
             shows_stacks=True,
         )
     return None
+
+
+def _gone(lost: Sequence[TaskState]) -> str:
+    return f"{_are(lost)} gone: its connection closed without a goodbye{_last_heard(lost[0])}."
 
 
 def _last_heard(task: TaskState) -> str:

@@ -103,7 +103,8 @@ class Watchdog(threading.Thread):
 
     def _own_beat(self) -> list[Any]:
         mine = self._progress
-        return [mine.orders, mine.doing, mine.waits, mine.call, script_position.of_main_thread()]
+        where = script_position.of_main_thread()
+        return [mine.orders, mine.doing, mine.waits, mine.call, mine.waits_for, where]
 
     def end(self) -> bool:
         """Reports that the script of this process has ended, and waits for the others; all processes must call it.
@@ -177,7 +178,7 @@ class Watchdog(threading.Thread):
             self._send({"verdict": dataclasses.asdict(verdict)})
             for line in self._lines.values():
                 line.finish()
-        elif self._me.failure:
+        elif self._me.failure and not self._peers[0].lost:
             # Process 0 hears of the failure, decides, and tells all, including this process.
             return
         self._report(verdict)
@@ -227,7 +228,7 @@ class _Peer:
 
     def take(self, beat: list[Any], ended: bool, now: float) -> None:
         match beat:
-            case [[[int(steps), int()], *_] as orders, doing, waits, call, where]:
+            case [[[int(steps), int()], *_] as orders, doing, waits, call, waits_for, where]:
                 call = "" if ended else str(call)
                 if steps != self.said.steps:
                     self.moved = now
@@ -239,6 +240,7 @@ class _Peer:
                     doing=str(doing),
                     waits=bool(waits),
                     call=call,
+                    waits_for=waits_for if isinstance(waits_for, int) else None,
                     script_position=str(where),
                     ended=ended,
                 )

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import time
 
 import pytest
 
@@ -117,6 +118,26 @@ def test_a_call_that_only_one_makes(gang, caller):
         assert f":   {NAMES[1 - caller]}: its script has ended\n" in text
 
 
+def test_a_call_that_only_one_makes_amid_steps(gang):
+    gang.start(
+        """
+        import spmd.checkpoint
+
+        checkpoint = spmd.checkpoint.Checkpoint(w=spmd.Variable(np.zeros(2, np.float32)))
+        train(3)
+        if me == 0:
+            checkpoint.save("checkpoint")
+        train(10**9)
+        """
+    )
+    assert gang.statuses(0, 1) == [1, 1]
+    for task in range(2):
+        text = gang.text(task)
+        saves = r":   chief 0: waits in Checkpoint.save \(script.py:\d+\), at step 3$"
+        assert re.search(saves, text, re.M), text
+        assert re.search(r":   worker 0: .*script.py:\d+.*, at step 4$", text, re.M), text
+
+
 def test_a_step_that_only_one_runs(gang):
     gang.start(
         """
@@ -152,6 +173,19 @@ def test_sigterm_ends_a_wait(gang):
     assert gang.statuses(0, 1) == [143, 143]
     for task in range(2):
         assert report(gang, task, 0) == ", at step 3, was told to end, by SIGTERM."
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.2, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_sigterm_after_process_0_has_died(gang, pause):
+    gang.start("train(10**9)", 2)
+    gang.wait_for("trains 3.0")
+    gang.send(0, signal.SIGKILL)
+    time.sleep(pause)
+    began = time.monotonic()
+    gang.send(1, signal.SIGTERM)
+    assert gang.statuses(1) == [143]
+    assert time.monotonic() - began < 4.0  # two seconds, on a machine that is not this busy
+    assert "exits with code 143 (retryable)" in gang.text(1)
 
 
 def test_sigterm_ends_a_step(gang):

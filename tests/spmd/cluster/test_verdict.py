@@ -96,6 +96,11 @@ def test_processes_that_can_go_on(states):
         ),
         (tasks(0, 0, each={"failure": "ends."}), "task 0, task 1, before its first step, ends."),
         (
+            tasks(4, 4, first={"lost": True}, last={"failure": "was told to end."}),
+            "task 1, at step 4, was told to end.\ntask 0 is gone: its connection closed without a goodbye; last heard "
+            "from at step 4.",
+        ),
+        (
             tasks(5, 5, idle=61, each={"waits": True, "script_position": "train.py:9"}),
             "All tasks wait for what step 5 computes, for more than 60 s: no task lags",
         ),
@@ -145,7 +150,9 @@ def test_another_start_may_help(states, text):
             "  task 1, task 2: its script has ended\n",
         ),
         (  # the other one has passed the call by, and waits in a step
-            tasks(5, 6, idle=61, first=SAVES | {"settled_seconds": 61}, last={"waits": True}),
+            tasks(
+                5, 6, first=SAVES | {"settled_seconds": 21, "waits_for": 1}, last={"waits": True}
+            ),
             "Some tasks wait in a call that the others do not make.\n"
             "  task 0: waits in CheckpointManager.save (train.py:31), at step 5\n"
             "  task 1: waits for its devices, at step 6\n",

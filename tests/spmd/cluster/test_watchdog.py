@@ -178,6 +178,20 @@ def test_the_same_error_in_all_tasks_ends_all_with_its_exit_code(gang, monkeypat
     assert two.exits == [[1], [1]]
 
 
+def test_who_is_told_to_end_after_process_0_has_died_reports_both_at_once(gang, capfd):
+    two = gang(2)
+    two.pass_time()
+    two.fail(1, "was told to end, by SIGTERM.")
+    for line in two.lines[0].values():
+        line.close()
+    two.freeze(0)
+    two.pass_time()
+    assert two.exits == [[], [1]]
+    printed = capfd.readouterr().err
+    assert "worker 1 (host1:1), before its first step, was told to end, by SIGTERM.\n" in printed
+    assert "worker 0 (host0:1) is gone" in printed
+
+
 def test_on_one_machine_tasks_have_names_alone(gang, capfd):
     two = gang(2, "localhost")
     two.fail(1, "failed: no")
@@ -195,6 +209,28 @@ def test_who_waits_in_different_calls_is_reported_and_not_started_again(gang, ca
     printed = capfd.readouterr().err
     assert printed.count("Some tasks wait in a call that the others do not make.") == 2
     assert printed.count("exits with code 1.\n") == 2
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_who_has_passed_a_call_is_reported_and_not_started_again(gang, capfd, steps):
+    two = gang(2)
+    with two.progress[0].calling("save (1)") as waits_for:
+        waits_for(1)
+        for _ in range(steps):
+            two.progress[1].step_started()
+        two.pass_time(30)
+    assert two.exits == [[1] * steps] * 2
+    printed = capfd.readouterr().err
+    assert printed.count("Some tasks wait in a call that the others do not make.") == 2 * steps
+
+
+def test_who_is_ahead_but_has_made_the_call_is_not_blamed(gang):
+    three = gang(3)
+    with three.progress[0].calling("save (1)") as waits_for:
+        waits_for(2)
+        three.progress[1].step_started()  # it made the call, and waits for the other two
+        three.pass_time(50)
+    assert three.exits == [[], [], []]
 
 
 def test_calls_that_follow_each_other_are_no_wait(gang):
