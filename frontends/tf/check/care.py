@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from frontends.tf.check import facts
+from frontends.tf.check import facts, names
 from frontends.tf.check.findings import Finding, Kind
 from frontends.tf.check.uses import Use, Uses
 
@@ -49,7 +49,6 @@ _VARIABLES = {
 }
 _NOT_KERAS_2 = "changes nothing here: tf.keras is Keras 3"
 _STRATEGY = ".run"
-_PLACEHOLDERS = ("tf.placeholder", "tf.compat.v1.placeholder")
 _SERVING = re.compile("serving_input_receiver|ServingInputReceiver")
 _UNFED = (
     "There are no sessions to feed it. Make it a parameter of a function, def step(x): ..., which @tf.function compiles; or write a "
@@ -137,10 +136,10 @@ def _constant(node: ast.expr) -> object:
 
 
 def _devices(use: Use) -> Iterator[Finding]:
-    call, path = use.call, use.found.path
+    call, path = use.call, names.path_in_2(use.found)
     if call is None:
         return
-    if path in ("tf.device", "tf.compat.v1.device"):
+    if path == "tf.device":
         name = _constant(call.args[0]) if call.args else None
         if isinstance(name, str) and "/job:ps" in name:
             text = f"{name!r} is a ValueError outside of programs: code runs in its own process"
@@ -164,9 +163,10 @@ def _traced(script: Uses) -> Iterator[Finding]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     for use in script.uses:
-        if use.call is None or not use.found.path.endswith(_STRATEGY):
+        path = names.path_in_2(use.found)
+        if use.call is None or not path.endswith(_STRATEGY):
             continue
-        if not use.found.path.startswith("tf.distribute.") or _is_compiled(use.within):
+        if not path.startswith("tf.distribute.") or _is_compiled(use.within):
             continue
         match use.call.args:
             case [ast.Name(name), *_] if name in functions:
@@ -178,7 +178,7 @@ def _placeholders(script: Uses) -> Iterator[Finding]:
     if any(_SERVING.search(use.found.path) for use in script.uses):
         return
     for use in script.uses:
-        if use.found.path in _PLACEHOLDERS:
+        if names.path_in_2(use.found) == "tf.placeholder":
             yield facts.missing(use.found.path, use.line, _UNFED, use.guard)
 
 

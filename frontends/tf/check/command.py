@@ -32,7 +32,8 @@ Nothing of a script is run. What only running shows stays unknown: names that
 are made up at run time, and methods of what a function was given.
 
 The exit status is 0 if all names are found, 1 if some are missing or a file
-cannot be read, and 2 if nothing could be checked.
+cannot be read, and 2 if nothing could be checked, or a copy could not be written
+because another file of its name is there.
 """
 _COPY = "_jaxtribute"
 
@@ -65,6 +66,9 @@ def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int
     parser.add_argument(
         "--in-place", action="store_true", help="with --fix: change the files themselves"
     )
+    parser.add_argument(
+        "--force", action="store_true", help="with --fix: replace copies that are there already"
+    )
 
     def run(options: argparse.Namespace) -> int:
         problem = _problem(options)
@@ -92,7 +96,7 @@ def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int
         elif len(reports) > 1 or options.summary:
             print_summary(summary, console)
         if options.fix:
-            return max(_write(reports, options.in_place), 0 if summary.runs else 1)
+            return max(_write(reports, options.in_place, options.force), 0 if summary.runs else 1)
         return 0 if summary.runs else 1
 
     return run
@@ -101,27 +105,30 @@ def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int
 def _problem(options: argparse.Namespace) -> str:
     if options.in_place and not options.fix:
         return "--in-place goes with --fix"
+    if options.force and (options.in_place or not options.fix):
+        return "--force goes with --fix that writes copies"
     absent = [str(path) for path in options.paths if not path.exists()]
     return f"there is no {', '.join(absent)}" if absent else ""
 
 
-def _write(reports: Iterable[Report], in_place: bool) -> int:
-    """Writes the changed files; returns 2 if a file that stands there already would be lost."""
+def _write(reports: Iterable[Report], in_place: bool, force: bool) -> int:
+    """Writes the changed files; returns 2 if a file that stands there already would be lost without `force`."""
     status = 0
     for report in reports:
         if not report.changes or report.source is None:
             continue
         path = report.path
         target = path if in_place else path.with_stem(path.stem + _COPY)
-        text = changed_file(report.source, report.changes)
-        if not in_place and target.exists() and target.read_text() != text:
+        # Bytes, so that the ends of lines stay what they are.
+        data = changed_file(report.source, report.changes).encode(report.source.encoding)
+        if not in_place and not force and target.exists() and target.read_bytes() != data:
             print(
-                f"jaxtribute check: {target} exists: remove it, or write --in-place",
+                f"jaxtribute check: {target} exists, and is not what would be written: it stays. "
+                "--force replaces it; --in-place changes the file itself",
                 file=sys.stderr,
             )
             status = 2
             continue
-        # Bytes, so that the ends of lines stay what they are.
-        target.write_bytes(text.encode(report.source.encoding))
+        target.write_bytes(data)
         print(f"wrote {target}", file=sys.stderr)
     return status

@@ -45,7 +45,7 @@ def findings_of(use: Use) -> Iterator[Finding]:
     found = use.found
     if found.is_missing:
         # A note says why a method will not come.
-        why = _NOTES.get(found.path, "")
+        why = _NOTES.get(names.path_in_2(found), "")
         text = f"{found.message} {why}." if why else found.message
         yield missing(found.path, use.line, text, use.guard)
         return
@@ -55,7 +55,7 @@ def findings_of(use: Use) -> Iterator[Finding]:
     if note is not None:
         yield Finding(Kind.DIFFERS, use.line, found.path, note)
     passed = None if use.call is None else _passed(found, use.call)
-    for stated in _stated().get(found.path, ()):
+    for stated in _stated().get(names.path_in_2(found), ()):
         if _fits(stated["condition"], passed):
             text = f"{stated['title']}: {stated['ours']}. {stated['why']}"
             yield Finding(Kind.DIFFERS, use.line, found.path, text)
@@ -78,11 +78,12 @@ def missing(name: str, line: int, text: str, guard: str) -> Finding:
 
 
 def _note(found: Found) -> str | None:
-    if found.path in _NOTES:
-        return _NOTES[found.path]
-    if found.path in _OTHERS:
-        return _OTHERS[found.path]
-    owner, _, name = found.path.rpartition(".")
+    path = names.path_in_2(found)
+    if path in _NOTES:
+        return _NOTES[path]
+    if path in _OTHERS:
+        return _OTHERS[path]
+    owner, _, name = path.rpartition(".")
     cls = names.find(owner).value if owner else None
     for base in cls.__mro__ if isinstance(cls, type) else ():
         if (base, name) in _member_notes():
@@ -151,7 +152,7 @@ def _signature_of(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def _without_effect(found: Found, passed: dict[str, ast.expr] | None) -> Iterator[str]:
-    for one in _accepted().get(found.path, ()):
+    for one in _accepted().get(names.path_in_2(found), ()):
         if not one.parameters and not (passed and one.but and set(one.but) >= set(passed)):
             yield f"changes nothing here: {one.because}"
         for each in sorted(set(one.parameters) & set(passed or ())):

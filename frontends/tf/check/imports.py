@@ -4,6 +4,11 @@
     from tensorflow.keras import layers as L        from frontends.tf.keras import layers as L
     import tensorflow.compat.v1 as tf               from frontends.tf.compat import v1 as tf
 
+In a script for TensorFlow 1, `tf` and what differs there are those of `tf.compat.v1`:
+
+    import tensorflow as tf                         from frontends.tf.compat import v1 as tf
+    from tensorflow import feature_column           from frontends.tf.compat.v1 import feature_column
+
 Statements that import this front end are read too, and stay as they are.
 """
 
@@ -48,11 +53,14 @@ class Imported:
         return self.name if self.name == self.bound else f"{self.name} as {self.bound}"
 
 
-def imported(statement: ast.Import | ast.ImportFrom) -> list[Imported | None]:
+def imported(
+    statement: ast.Import | ast.ImportFrom, is_of_1: bool = False
+) -> list[Imported | None]:
     """Lists the names of TensorFlow that a statement binds; None stands for each name of another module.
 
     Args:
         statement: an import statement.
+        is_of_1: whether the script is for TensorFlow 1.
 
     Examples:
         >>> (one,) = imported(ast.parse("import tensorflow.keras.backend as K").body[0])
@@ -60,26 +68,26 @@ def imported(statement: ast.Import | ast.ImportFrom) -> list[Imported | None]:
         ('tf.keras.backend', 'frontends.tf.keras', 'backend as K')
     """
     if isinstance(statement, ast.Import):
-        return [_plain(alias) for alias in statement.names]
+        return [_plain(alias, is_of_1) for alias in statement.names]
     if statement.level or statement.module is None:
         return [None for _ in statement.names]
-    return [_from(statement.module, alias) for alias in statement.names]
+    return [_from(statement.module, alias, is_of_1) for alias in statement.names]
 
 
-def _plain(alias: ast.alias) -> Imported | None:
+def _plain(alias: ast.alias, is_of_1: bool) -> Imported | None:
     path = tensorflow_path(alias.name)
     if path is None or (alias.asname is None and alias.name.startswith("frontends")):
         return None
     if alias.asname is not None:
-        return _entry(alias.name, alias.asname, path)
+        return _entry(alias.name, alias.asname, path, is_of_1)
     # It binds the first part alone, and the others are its attributes.
     root, problem = alias.name.split(".")[0], _problem(alias.name, path)
     if problem:
         return Imported(root, _shown(alias.name, path), problem=problem)
-    return Imported(root, "tf", "frontends", "tf")
+    return _entry(root, root, "tf", is_of_1)
 
 
-def _from(module: str, alias: ast.alias) -> Imported | None:
+def _from(module: str, alias: ast.alias, is_of_1: bool) -> Imported | None:
     bound = alias.asname or alias.name
     if module == "frontends":
         return Imported(bound, "tf") if alias.name == "tf" else None
@@ -90,17 +98,28 @@ def _from(module: str, alias: ast.alias) -> Imported | None:
         text = f"A star import brings only a part of {owner}'s names: import {owner} itself."
         return Imported("*", f"{owner}.*", problem=text)
     full = f"{module}.{alias.name}"
-    return _entry(full, bound, tensorflow_path(full) or f"{owner}.{alias.name}")
+    return _entry(full, bound, tensorflow_path(full) or f"{owner}.{alias.name}", is_of_1)
 
 
-def _entry(module: str, bound: str, path: str) -> Imported:
+def _entry(module: str, bound: str, path: str, is_of_1: bool) -> Imported:
+    if module.startswith("frontends."):
+        return Imported(bound, path, problem=_problem(module, path))
+    if is_of_1 and not module.startswith("tensorflow.compat."):
+        path = _path_in_version_1(path)
     problem = _problem(module, path)
     owner, _, name = path.rpartition(".")
-    if module.startswith("frontends."):
-        return Imported(bound, path, problem=problem)
     if not owner:
         return Imported(bound, path, "frontends", "tf")
     return Imported(bound, _shown(module, path), names.python_module(owner), name, problem)
+
+
+def _path_in_version_1(path: str) -> str:
+    """Gives the name in `tf.compat.v1`, if what it stands for differs there."""
+    if path == "tf":
+        return "tf.compat.v1"
+    there = names.find(f"tf.compat.v1.{path.removeprefix('tf.')}")
+    is_own = not there.is_missing and there.value is not names.find(path).value
+    return there.path if is_own else path
 
 
 def _shown(module: str, path: str) -> str:

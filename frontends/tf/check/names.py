@@ -106,6 +106,26 @@ def _member(owner: Found, name: str) -> Found:
         return _missing(path, _said(owner, name, error))
 
 
+def path_in_2(found: Found) -> str:
+    """Gives the name in `tf` of what `tf.compat.v1` has too, or of what both lack; the name itself, of what differs in them.
+
+    Args:
+        found: what the name stands for.
+
+    Examples:
+        >>> path_in_2(find("tf.compat.v1.distribute.MirroredStrategy"))
+        'tf.distribute.MirroredStrategy'
+        >>> path_in_2(find("tf.compat.v1.nn.dropout"))
+        'tf.compat.v1.nn.dropout'
+    """
+    if not found.path.startswith("tf.compat.v1."):
+        return found.path
+    path = found.path.replace("compat.v1.", "", 1)
+    other = find(path)
+    is_same = not other.is_missing and other.value is found.value
+    return path if is_same or found.is_missing else found.path
+
+
 def made(function: Found) -> Found | None:
     """Tells what calling a class or function gives, if that can be told.
 

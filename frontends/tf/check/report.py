@@ -2,14 +2,16 @@
 
 import dataclasses
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from frontends.tf.check import care, facts, python2, versions
+from frontends.tf.check import care, facts, python2
 from frontends.tf.check.findings import FAILING, Finding, Kind
 from frontends.tf.check.fixes import Change, changes_in
 from frontends.tf.check.sources import Source, UnreadableError, read
-from frontends.tf.check.uses import Uses, uses_in
+from frontends.tf.check.uses import Uses
+from frontends.tf.check.versions import uses_in_its_version
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +63,7 @@ def report_on(path: Path) -> Report:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of invalid escapes: the script's affair
-            script = uses_in(source.text)
+            script = uses_in_its_version(source.text)
     except (SyntaxError, ValueError, RecursionError) as error:
         line, text = 1, f"Python cannot read it: {error}"
         if isinstance(error, SyntaxError):
@@ -71,27 +73,38 @@ def report_on(path: Path) -> Report:
 
 
 def _described(source: Source, script: Uses) -> Report:
-    names: dict[str, int] = {}
+    paths: list[str] = []
     findings: list[Finding] = []
     for each in script.imports:
         for one in each.names:
             if one is not None and one.problem:
-                names[one.path] = names.get(one.path, 0) + 1
+                paths.append(one.path)
                 line = each.statement.lineno
                 findings.append(facts.missing(one.path, line, one.problem, each.guard))
     for use in script.uses:
-        names[use.found.path] = names.get(use.found.path, 0) + 1
+        paths.append(use.found.path)
         findings += facts.findings_of(use)
-    changes = changes_in(source.text, versions.imports_of(script))
-    findings += (Finding(Kind.CHANGE, one.line, one.old, one.new) for one in changes)
     findings += care.findings_in(script)
+    if script.is_of_1:
+        paths = [_as_written(path) for path in paths]
+        findings = [
+            dataclasses.replace(one, name=_as_written(one.name), text=_as_written(one.text))
+            for one in findings
+        ]
+    changes = changes_in(source.text, script.imports)
+    findings += (Finding(Kind.CHANGE, one.line, one.old, one.new) for one in changes)
     ordered = sorted(dict.fromkeys(findings), key=lambda one: one.line)
     is_tensorflow = bool(script.imports)
     return Report(
         source.path,
-        dict(sorted(names.items())),
+        dict(sorted(Counter(paths).items())),
         tuple(ordered),
         tuple(changes),
         source,
         is_tensorflow,
     )
+
+
+def _as_written(text: str) -> str:
+    """Writes a name of `tf.compat.v1`, or a text with some, as a script does whose `tf` that is."""
+    return text.replace("tf.compat.v1.", "tf.")

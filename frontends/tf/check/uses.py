@@ -68,18 +68,21 @@ class Uses:
         nodes: its syntax tree, from the top down.
         imports: statements that import TensorFlow, or this front end.
         uses: all uses, in the order of their lines.
+        is_of_1: whether it was read as a script for TensorFlow 1, whose `tf` is `tf.compat.v1`.
     """
 
     nodes: tuple[ast.AST, ...]
     imports: tuple[Import, ...]
     uses: tuple[Use, ...]
+    is_of_1: bool = False
 
 
-def uses_in(text: str) -> Uses:
+def uses_in(text: str, is_of_1: bool = False) -> Uses:
     r"""Finds the uses in a script.
 
     Args:
         text: of the script.
+        is_of_1: whether it is for TensorFlow 1.
 
     Raises:
         SyntaxError: it is no Python 3.
@@ -96,10 +99,10 @@ def uses_in(text: str) -> Uses:
         for node in nodes
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
     }
-    reader = _Reader(frozenset(stored))
+    reader = _Reader(frozenset(stored), is_of_1)
     reader.read(tree)
     ordered = sorted(reader.uses, key=lambda use: (use.line, use.column))
-    return Uses(nodes, tuple(reader.imports), tuple(ordered))
+    return Uses(nodes, tuple(reader.imports), tuple(ordered), is_of_1)
 
 
 @dataclasses.dataclass
@@ -116,8 +119,9 @@ class _Scope:
 class _Reader:
     """Walks a script in the order of its lines; bodies of functions come after what is around them."""
 
-    def __init__(self, stored: frozenset[str]) -> None:
+    def __init__(self, stored: frozenset[str], is_of_1: bool) -> None:
         self._stored = stored  # attributes that the script sets on its objects
+        self._is_of_1 = is_of_1
         self.imports: list[Import] = []
         self.uses: list[Use] = []
         self._scope = _Scope(None)
@@ -223,7 +227,7 @@ class _Reader:
         self._conditional -= 1
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        found = imported(node)
+        found = imported(node, self._is_of_1)
         if any(found):
             self.imports.append(Import(node, tuple(found), self._guard))
         for alias, one in zip(node.names, found, strict=True):

@@ -73,6 +73,8 @@ def test_a_folder_shows_only_what_uses_tensorflow(run):
     [
         (["absent.py"], "there is no absent.py"),
         (["a.py", "--in-place"], "--in-place goes with --fix"),
+        (["a.py", "--force"], "--force goes with --fix"),
+        (["a.py", "--fix", "--in-place", "--force"], "--force goes with --fix that writes copies"),
         (["empty"], "no .py and no .ipynb file there"),
     ],
 )
@@ -103,7 +105,17 @@ def test_fix_writes_a_copy(run, tmp_path):
     status, _, errors = run("--fix", "a.py", a_jaxtribute="mine = 1\n")
     assert status == 2
     assert "a_jaxtribute.py exists" in errors
+    assert "--force replaces it" in errors
     assert (tmp_path / "a_jaxtribute.py").read_text() == "mine = 1\n"
+    assert run("--fix", "--force", "a.py")[0] == 0
+    assert (tmp_path / "a_jaxtribute.py").read_text() == fixed
+
+
+def test_fix_writes_the_same_copy_again_whatever_its_line_ends(run, tmp_path):
+    (tmp_path / "a.py").write_bytes(
+        "# coding: latin-1\r\nimport tensorflow\r\n'ü'".encode("latin-1")
+    )
+    assert run("--fix", "a.py")[0] == run("--fix", "a.py")[0] == 0
 
 
 def test_fix_in_place(run, tmp_path):

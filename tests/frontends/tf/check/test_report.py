@@ -55,3 +55,32 @@ def test_what_is_no_text_is_unreadable(tmp_path):
 def test_warnings_about_a_script_are_not_shown(tmp_path):
     # As an error, in the tests, it would be raised here.
     assert report(tmp_path, "import tensorflow as tf\nx = '\\d'\nx is 1\n").runs
+
+
+def test_names_of_a_script_for_version_1_are_looked_up_there(tmp_path):
+    columns = "input_layer", "linear_model", "shared_embedding_columns"
+    lines = "\n".join(f"tf.feature_column.{name}" for name in columns)
+    found = report(tmp_path, f"import tensorflow as tf\n{lines}\ntf.cast(x, tf.int64)\ntf.foo")
+    assert set(found.names) == {
+        *(f"tf.feature_column.{name}" for name in columns),
+        *("tf.cast", "tf.foo", "tf.int64"),
+    }
+    assert found.names_with(Kind.MISSING) == {"tf.foo"}
+    assert found.names_with(Kind.DIFFERS) == {"tf.int64"}
+    (missing,) = (one.text for one in found.findings if one.kind == Kind.MISSING)
+    assert missing.startswith("tf.foo is not part of jaxtribute")
+
+
+def test_notes_of_names_are_those_of_both_versions(tmp_path):
+    text = (
+        "import tensorflow{} as tf\ntf.distribute.MirroredStrategy(devices=['/gpu:0']).run(f)\n{}"
+    )
+    both = [
+        report(tmp_path, text.format(*parts))
+        for parts in (("", ""), (".compat.v1", ""), ("", "tf.layers.dense(x, 1)"))
+    ]
+    said = [
+        [(one.kind, one.text) for one in each.findings if one.kind != Kind.CHANGE] for each in both
+    ]
+    assert said[0] == said[1] == said[2]
+    assert {kind for kind, _ in said[0]} == {Kind.DIFFERS, Kind.CARE}
