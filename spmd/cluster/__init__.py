@@ -20,6 +20,7 @@ from spmd.cluster.environments.slurm import from_slurm as from_slurm
 from spmd.cluster.environments.tf_config import TFConfig as TFConfig
 from spmd.cluster.environments.tf_config import from_tf_config as from_tf_config
 from spmd.cluster.environments.tf_config import read_tf_config as read_tf_config
+from spmd.cluster.exit_codes import RESTART_LIMIT_VARIABLE as RESTART_LIMIT_VARIABLE
 from spmd.cluster.exit_codes import RESTART_VARIABLE as RESTART_VARIABLE
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE as RETRYABLE_EXIT_CODE
 from spmd.cluster.job_token import TOKEN_PATH_VARIABLE as TOKEN_PATH_VARIABLE

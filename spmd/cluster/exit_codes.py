@@ -5,3 +5,5 @@
 RETRYABLE_EXIT_CODE = 143
 # Tells the script which attempt this is: 0 for the first, 1 after one restart.
 RESTART_VARIABLE = "JAXTRIBUTE_RESTART"
+# The last attempt that may train: some schedulers do not bound restarts that a task asks for by its exit code.
+RESTART_LIMIT_VARIABLE = "JAXTRIBUTE_RESTART_LIMIT"

@@ -16,6 +16,7 @@ import jax
 
 from spmd import _jax_internals
 from spmd.cluster import failures
+from spmd.cluster.exit_codes import RESTART_LIMIT_VARIABLE, RESTART_VARIABLE
 from spmd.cluster.rendezvous import Meeting, meet
 from spmd.cluster.roster import Roster
 from spmd.cluster.verdict import Limits
@@ -67,7 +68,7 @@ def initialize(
             JAXTRIBUTE_START_TIMEOUT, or 300.
         watchdog_seconds: how long a process may start no step while the others wait for it; None takes
             JAXTRIBUTE_WATCHDOG_SECONDS, or 600. It also caps the 100 seconds for which a process may be silent,
-            and the 30 seconds after which a wait that can never end is given up. Calls that all must make, such
+            and the 20 seconds after which a wait that can never end is given up. Calls that all must make, such
             as saves, wait a minute longer.
         local_devices: indices of the GPUs that this process uses; None for all.
 
@@ -97,6 +98,7 @@ def initialize(
         _joined = _Joined(roster, None, patience)
         return
     _check_nothing_runs(roster)
+    _check_attempt(roster)
     failures.take_over()
     meeting = meet(roster, start)
     limits = Limits(patience, min(patience, _SILENT_SECONDS), min(patience, _APART_SECONDS))
@@ -213,6 +215,18 @@ def _check_nothing_runs(roster: Roster) -> None:
             f"this process's devices alone. Something before this line made an array, a variable or a model, or "
             f"asked for devices.{made} Join the cluster above it, at the top of the script, right after the "
             f"imports: {Remedy.JOIN_CLUSTER.spelled()}."
+        )
+
+
+def _check_attempt(roster: Roster) -> None:
+    attempt, limit = (
+        os.environ.get(name, "") for name in (RESTART_VARIABLE, RESTART_LIMIT_VARIABLE)
+    )
+    if attempt.isdecimal() and limit.isdecimal() and int(attempt) > int(limit):
+        raise ClusterStartError(
+            f"{roster.label(roster.process_id)} has been started again {attempt} times, more than the {limit} of "
+            f"{RESTART_LIMIT_VARIABLE}. The output of earlier attempts says what ends them; if the cluster only takes machines "
+            "away often, raise --max-interruptions of jaxtribute launch, or that variable."
         )
 
 

@@ -17,6 +17,7 @@ _UNWRITABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 # Far above what anyone means: a task more is a slip of the finger.
 MOST_TASKS = 10_000
 MOST = 1_000_000
+MOST_SECONDS = 10 * 366 * 24 * 3600
 
 
 def check_number(option: str, value: float, least: float = 0, most: float = MOST) -> None:

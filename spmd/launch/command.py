@@ -11,7 +11,14 @@ from typing import Any
 from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import LaunchError
 from spmd.launch.checks import check_number, check_port, check_variable
-from spmd.launch.job import DEFAULT_PORT, JOB_VARIABLE, Job, name_of
+from spmd.launch.job import (
+    DEADLINE_SECONDS,
+    DEFAULT_PORT,
+    JOB_VARIABLE,
+    MAX_INTERRUPTIONS,
+    Job,
+    name_of,
+)
 from spmd.launch.manifests.hosts import read_hosts, render_hosts, roles_on
 from spmd.launch.manifests.jobset import render_jobset
 from spmd.launch.manifests.kubernetes import render_kubernetes
@@ -93,11 +100,15 @@ _HELP = {
         "--render": "print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob, a JobSet or KubeRay's RayCluster",
         "--name": "name of the job (default: from the script's)",
         "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
+        "--deadline-seconds": "end the job after this time, whatever restarts (default: a week)",
+        "--max-interruptions": "how often a job starts again that was not at fault, under Slurm or a JobSet (default: 100)",
         "--token": "make a secret that tasks prove to each other when they meet, and programs elsewhere to jaxtribute server; with --ps there is one anyway",
         "--image": "container image of the pods",
         "--resource": "the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
         "--volume": "mount a persistent volume claim, for checkpoints; may be repeated",
         "--node-selector": "run pods only on nodes with this label; may be repeated",
+        "--user": "number of the user that the pods run as, without privileges (default: the image's)",
+        "--queue": "Kueue's queue that admits the job, which is suspended until then",
     },
 }
 
@@ -135,11 +146,15 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--render": {"choices": ["slurm", *_MANIFESTS]},
     "--name": {},
     "--port": {"type": int, "default": DEFAULT_PORT, "metavar": "P"},
+    "--deadline-seconds": {"type": int, "default": DEADLINE_SECONDS, "metavar": "S"},
+    "--max-interruptions": {"type": int, "default": MAX_INTERRUPTIONS, "metavar": "N"},
     "--token": {"action": "store_true"},
     "--image": {"default": ""},
     "--resource": {"default": "nvidia.com/gpu", "metavar": "NAME"},
     "--volume": {"action": "append", "default": [], "type": _pair(":"), "metavar": "CLAIM:PATH"},
     "--node-selector": {"action": "append", "default": [], "type": _pair("="), "metavar": "K=V"},
+    "--user": {"type": int, "metavar": "UID"},
+    "--queue": {"default": "", "metavar": "NAME"},
 }
 
 
@@ -243,6 +258,8 @@ def _run(options: argparse.Namespace) -> int:
         port=options.port,
         max_restarts=options.max_restarts,
         grace_seconds=round(options.grace_seconds),
+        deadline_seconds=options.deadline_seconds,
+        max_interruptions=options.max_interruptions,
         token=_token(options, roles, variables, references),
     )
     print(_render(options, job, hosts), end="")
@@ -276,7 +293,12 @@ def _render(options: argparse.Namespace, job: Job, hosts: Sequence[str]) -> str:
             "Expected a path for each claim, but --volume names a claim twice. Mount it once, and use folders in it."
         )
     pods = PodOptions(
-        options.image, options.resource, dict(options.volume), dict(options.node_selector)
+        options.image,
+        options.resource,
+        dict(options.volume),
+        dict(options.node_selector),
+        options.user,
+        options.queue,
     )
     return _MANIFESTS[options.render](job, pods)
 

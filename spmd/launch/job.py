@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from spmd.errors import LaunchError
-from spmd.launch.checks import check_number, check_port, check_text, check_variable
+from spmd.launch.checks import MOST_SECONDS, check_number, check_port, check_text, check_variable
 from spmd.launch.tasks import Roles
 from spmd.topology import simulation_environment
 
 # TensorFlow's own default, and that of Kubeflow's training operator.
 DEFAULT_PORT = 2222
+# A week, and more often than machines are taken away in one.
+DEADLINE_SECONDS, MAX_INTERRUPTIONS = 7 * 24 * 3600, 100
 # Names the job: the same for all tasks, and after a restart, and another one for each launch.
 JOB_VARIABLE = "JAXTRIBUTE_JOB"
 
@@ -33,6 +35,8 @@ class Job:
         port: the port that each task listens on.
         max_restarts: how often the tasks start again when one fails.
         grace_seconds: how long a task may take to end when asked to.
+        deadline_seconds: how long the job may take with all restarts, however it fails.
+        max_interruptions: how often it starts again without having failed, because machines were taken away.
         token: the secret that tasks prove to each other; empty if they need none, or have one already.
         references: names of further environment variables, whose values are secret: they are not written down.
 
@@ -48,6 +52,8 @@ class Job:
     port: int = DEFAULT_PORT
     max_restarts: int = 3
     grace_seconds: int = 30
+    deadline_seconds: int = DEADLINE_SECONDS
+    max_interruptions: int = MAX_INTERRUPTIONS
     token: str = dataclasses.field(default="", repr=False)
     references: Sequence[str] = ()
 
@@ -60,6 +66,8 @@ class Job:
         check_port("--port", str(self.port))
         check_number("--max-restarts", self.max_restarts)
         check_number("--grace-seconds", self.grace_seconds)
+        check_number("--deadline-seconds", self.deadline_seconds, 1, MOST_SECONDS)
+        check_number("--max-interruptions", self.max_interruptions)
         for name, value in self.environment.items():
             check_variable(name, value)
         for name in self.references:

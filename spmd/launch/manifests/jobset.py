@@ -2,13 +2,14 @@
 
 from collections import Counter
 
-from spmd.cluster import RESTART_VARIABLE
+from spmd.cluster import RESTART_LIMIT_VARIABLE, RESTART_VARIABLE
 from spmd.launch.job import Job
 from spmd.launch.manifests.kubernetes import RESTARTS_ALONE, indexed_job, job_of_pods_alone
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
     annotation,
+    network_policy,
     pod_spec,
     resource,
     task_environment,
@@ -23,7 +24,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
 
     When a pod that trains fails, all Jobs are recreated. That does not count as a restart if the pod asked for it
     with its exit code, or was taken away by the cluster. With parameter servers no Job is recreated: each restarts its
-    pods, one by one.
+    pods, one by one. The deadline is that of each attempt.
 
     Source: https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/
     """
@@ -31,7 +32,12 @@ def render_jobset(job: Job, options: PodOptions) -> str:
     # Hostnames of a JobSet: set, replicated Job, its index, the pod's index.
     hosts = [f"{job.name}-{task.task_type}-0-{task.task_index}.{job.name}" for task in tasks]
     cluster = cluster_of(tasks, [f"{host}:{job.port}" for host in hosts])
-    attempts = [annotation(RESTART_VARIABLE, "jobset.sigs.k8s.io/restart-attempt")]
+    # A JobSet does not bound the restarts that it ignores.
+    limit = str(job.max_restarts + job.max_interruptions)
+    attempts = [
+        annotation(RESTART_VARIABLE, "jobset.sigs.k8s.io/restart-attempt"),
+        {"name": RESTART_LIMIT_VARIABLE, "value": limit},
+    ]
     replicated: list[Manifest] = []
     for kind, pods in Counter(task.task_type for task in job.roles.all).items():
         trains = kind != "evaluator"
@@ -41,17 +47,25 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         environment = [*task_environment(cluster, kind), *counted]
         template = {"spec": pod_spec(job, options, kind, kind, restart, environment)}
         if alone and trains:
-            inner = job_of_pods_alone(kind, pods, job.max_restarts, template)
+            inner = job_of_pods_alone(job, kind, pods, template)
         else:
-            limit, action = (0, "FailJob") if trains else (job.max_restarts, "")
-            inner = indexed_job(pods, limit, action, template)
+            failures, action = (0, "FailJob") if trains else (job.max_restarts, "")
+            inner = indexed_job(job, pods, failures, action, template)
         replicated.append({"name": kind, "replicas": 1, "template": {"spec": inner}})
-    rule = {
-        "name": "askedForRestart",
-        "action": "RestartJobSetAndIgnoreMaxRestarts",
-        "onJobFailureReasons": ["PodFailurePolicy"],
-    }
+    rules = [
+        {
+            "name": "askedForRestart",
+            "action": "RestartJobSetAndIgnoreMaxRestarts",
+            "onJobFailureReasons": ["PodFailurePolicy"],
+        },
+        {
+            "name": "tookTooLong",
+            "action": "FailJobSet",
+            "onJobFailureReasons": ["DeadlineExceeded"],
+        },
+    ]
     spec: Manifest = {
+        **options.suspended,
         "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
         # The set is complete, and what still runs is stopped, when all tasks that train have succeeded, or the chief
         # that coordinates has.
@@ -61,9 +75,13 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         },
         "failurePolicy": {"maxRestarts": 0}
         if alone
-        else {"maxRestarts": job.max_restarts, "rules": [rule]},
+        else {"maxRestarts": job.max_restarts, "rules": rules},
         "replicatedJobs": replicated,
     }
-    jobset = resource("jobset.x-k8s.io/v1alpha2", "JobSet", {"name": job.name}, spec)
+    metadata: Manifest = {"name": job.name}
+    if options.labels:
+        metadata["labels"] = options.labels
+    jobset = resource("jobset.x-k8s.io/v1alpha2", "JobSet", metadata, spec)
     title = "Each pod starts again alone." if alone else "All Jobs of the set start again together."
-    return to_yaml(job, title, [*token_secret(job), jobset])
+    policy = network_policy(job, {"jobset.sigs.k8s.io/jobset-name": job.name})
+    return to_yaml(job, title, [*token_secret(job), policy, jobset])

@@ -3,11 +3,13 @@
 from collections import Counter
 
 from spmd.cluster import RESTART_VARIABLE, RETRYABLE_EXIT_CODE
+from spmd.errors import LaunchError
 from spmd.launch.job import Job
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
     annotation,
+    network_policy,
     pod_spec,
     resource,
     task_environment,
@@ -24,9 +26,18 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
     a restart with their exit code, which does not count as a failure. With parameter servers they go on, and each pod
     has a number of restarts of its own.
 
+    Raises:
+        LaunchError: there is a queue, and tasks of several types.
+
     Source: https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
     """
-    labels = {"app.kubernetes.io/name": job.name, "app.kubernetes.io/managed-by": "jaxtribute"}
+    kinds = Counter(task.task_type for task in job.roles.all)
+    if options.queue and len(kinds) > 1:
+        raise LaunchError(
+            f"Expected one Job for --queue, since Kueue admits each by itself, but there are {len(kinds)} that need each other "
+            f"({', '.join(kinds)}). Write --render jobset, which it admits as one."
+        )
+    labels = labels_of(job)
     networking: Manifest = {
         "clusterIP": "None",
         "selector": {"app.kubernetes.io/name": job.name},
@@ -35,46 +46,55 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         "ports": [{"name": "training", "port": job.port}],
     }
     service = resource("v1", "Service", {"name": job.name, "labels": labels}, networking)
-    manifests = [*token_secret(job), service]
+    policy = network_policy(job, {"app.kubernetes.io/name": job.name})
+    manifests = [*token_secret(job), service, policy]
     tasks = job.roles.cluster
     hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in tasks]
     cluster = cluster_of(tasks, [f"{host}:{job.port}" for host in hosts])
-    for kind, pods in Counter(task.task_type for task in job.roles.all).items():
+    for kind, pods in kinds.items():
         alone = job.roles.ps > 0 and kind != "evaluator"
         environment = task_environment(cluster, kind) + (RESTARTS_ALONE if alone else [])
         pod = pod_spec(job, options, kind, kind, "Never", environment)
         pod["subdomain"] = job.name
         template = {"metadata": {"labels": labels}, "spec": pod}
         if alone:
-            spec = job_of_pods_alone(kind, pods, job.max_restarts, template)
+            spec = job_of_pods_alone(job, kind, pods, template)
         else:  # one fault can end every pod, and each counts
-            spec = indexed_job(pods, job.max_restarts * pods, "Ignore", template)
-        metadata = {"name": f"{job.name}-{kind}", "labels": labels}
-        manifests.append(resource("batch/v1", "Job", metadata, spec))
+            spec = indexed_job(job, pods, job.max_restarts * pods, "Ignore", template)
+        metadata = {"name": f"{job.name}-{kind}", "labels": {**labels, **options.labels}}
+        manifests.append(resource("batch/v1", "Job", metadata, {**options.suspended, **spec}))
     title = "An Indexed Job for each task type, and the Service that names their pods."
     return to_yaml(job, title, manifests)
+
+
+def labels_of(job: Job) -> dict[str, str]:
+    """Makes the labels of a job's pods and resources."""
+    return {"app.kubernetes.io/name": job.name, "app.kubernetes.io/managed-by": "jaxtribute"}
 
 
 # How often a pod of `job_of_pods_alone` has started again.
 RESTARTS_ALONE = [annotation(RESTART_VARIABLE, "batch.kubernetes.io/job-index-failure-count")]
 
 
-def job_of_pods_alone(kind: str, pods: int, max_restarts: int, template: Manifest) -> Manifest:
+def job_of_pods_alone(job: Job, kind: str, pods: int, template: Manifest) -> Manifest:
     """Makes the `JobSpec` of an Indexed Job each pod of which starts again alone, so often.
 
     It has failed if a chief or a parameter server has done so too often, or all workers.
 
     Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/#backoff-limit-per-index
     """
-    spec = indexed_job(pods, max_restarts, "Ignore", template)
+    spec = indexed_job(job, pods, job.max_restarts, "Ignore", template)
     spec["backoffLimitPerIndex"] = spec.pop("backoffLimit")
     return spec if kind == "worker" else {**spec, "maxFailedIndexes": 0}
 
 
-def indexed_job(pods: int, backoff_limit: int, action: str, template: Manifest) -> Manifest:
+def indexed_job(
+    job: Job, pods: int, backoff_limit: int, action: str, template: Manifest
+) -> Manifest:
     """Makes the `JobSpec` of an Indexed Job.
 
     Args:
+        job: the job, whose deadline bounds the restarts that do not count.
         pods: how many it runs.
         backoff_limit: how many of them may fail.
         action: for pods that ask for a restart or were taken away: `"Ignore"` to restart the pod without counting it,
@@ -91,6 +111,7 @@ def indexed_job(pods: int, backoff_limit: int, action: str, template: Manifest) 
         "completions": pods,
         "parallelism": pods,
         "backoffLimit": backoff_limit,
+        "activeDeadlineSeconds": job.deadline_seconds,
         **({"podFailurePolicy": {"rules": rules}} if action else {}),
         "template": template,
     }

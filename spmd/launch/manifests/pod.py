@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from spmd.errors import LaunchError
+from spmd.launch.checks import check_number
 from spmd.launch.job import Job
 from spmd.launch.token import TOKEN_PATH_VARIABLE
 
@@ -26,6 +27,7 @@ _CLAIM = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _KEY = re.compile(
     r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )
+_LAST_USER = (1 << 31) - 1
 _TOKEN_VOLUME, _TOKEN_FOLDER = "jaxtribute-token", "/var/run/jaxtribute"
 
 
@@ -38,6 +40,8 @@ class PodOptions:
         resource: the cluster's name for the devices, such as `"google.com/tpu"`.
         volumes: mount paths by persistent volume claim; checkpoints belong on one that all pods reach.
         node_selector: labels of the nodes to run on.
+        user: number of the user that they run as, who has no privileges; None for the image's.
+        queue: Kueue's queue that admits the job; empty if none does.
 
     Raises:
         LaunchError: the image is missing, or a name is none that Kubernetes takes.
@@ -47,6 +51,8 @@ class PodOptions:
     resource: str = "nvidia.com/gpu"
     volumes: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str])
     node_selector: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str])
+    user: int | None = None
+    queue: str = ""
 
     def __post_init__(self) -> None:
         if not _IMAGE.fullmatch(self.image):
@@ -58,6 +64,12 @@ class PodOptions:
             raise LaunchError(
                 f"Expected the name of a resource, but --resource is {self.resource!a}. Write, for example, "
                 "--resource google.com/tpu."
+            )
+        if self.user is not None:
+            check_number("--user", self.user, 1, _LAST_USER)
+        if self.queue and not _CLAIM.fullmatch(self.queue):
+            raise LaunchError(
+                f"Expected the name of a queue, of lower-case letters, digits, dashes and dots, but --queue is {self.queue!a}."
             )
         for claim, path in self.volumes.items():
             if not _CLAIM.fullmatch(claim) or not path.startswith("/") or set(path) & set(":\0\n"):
@@ -71,6 +83,16 @@ class PodOptions:
                     f"Expected a label of nodes, but --node-selector is {f'{key}={value}'!a}. Write, for example, "
                     "--node-selector cloud.google.com/gke-tpu-topology=2x4."
                 )
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels of the job that Kueue admits."""
+        return {"kueue.x-k8s.io/queue-name": self.queue} if self.queue else {}
+
+    @property
+    def suspended(self) -> Manifest:
+        """The field of a job that has it wait for Kueue."""
+        return {"suspend": True} if self.queue else {}
 
 
 def pod_spec(
@@ -113,6 +135,14 @@ def pod_spec(
     spec["terminationGracePeriodSeconds"] = job.grace_seconds
     if options.node_selector:
         spec["nodeSelector"] = dict(options.node_selector)
+    # What every image can do without. Root's rights over files of others are not among it: volumes may need them.
+    of_pod: Manifest = {"seccompProfile": {"type": "RuntimeDefault"}}
+    of_container: Manifest = {"allowPrivilegeEscalation": False}
+    if options.user is not None:
+        # The group owns the volumes' files.
+        of_pod |= {"runAsNonRoot": True, "runAsUser": options.user, "fsGroup": options.user}
+        of_container["capabilities"] = {"drop": ["ALL"]}
+    spec["securityContext"], main["securityContext"] = of_pod, of_container
     spec["containers"] = [main]
     if computes and job.devices_per_worker is not None and not job.on_cpu:
         main["resources"] = {"limits": {options.resource: job.devices_per_worker}}
@@ -128,6 +158,22 @@ def pod_spec(
         path = f"{_TOKEN_FOLDER}/{TOKEN_KEY}"
         main["env"].append({"name": TOKEN_PATH_VARIABLE, "value": path})
     return spec
+
+
+def network_policy(job: Job, labels: Mapping[str, str]) -> Manifest:
+    """Makes the NetworkPolicy by which only the pods of a job, which have these labels, connect to each other.
+
+    Nothing else guards the ports of JAX's coordination service and of collectives.
+
+    Source: https://kubernetes.io/docs/concepts/services-networking/network-policies/
+    """
+    pods = {"matchLabels": dict(labels)}
+    spec = {
+        "podSelector": pods,
+        "policyTypes": ["Ingress"],
+        "ingress": [{"from": [{"podSelector": pods}]}],
+    }
+    return resource("networking.k8s.io/v1", "NetworkPolicy", {"name": job.name}, spec)
 
 
 def token_secret(job: Job) -> list[Manifest]:

@@ -7,10 +7,16 @@ from importlib import metadata
 from spmd.cluster import RAY_ADDRESS_VARIABLE
 from spmd.errors import LaunchError
 from spmd.launch.job import Job
-from spmd.launch.manifests.kubernetes import RESTARTS_ALONE, indexed_job, job_of_pods_alone
+from spmd.launch.manifests.kubernetes import (
+    RESTARTS_ALONE,
+    indexed_job,
+    job_of_pods_alone,
+    labels_of,
+)
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
+    network_policy,
     pod_spec,
     resource,
     task_environment,
@@ -42,7 +48,7 @@ def render_raycluster(job: Job, options: PodOptions) -> str:
     number, and is any of its kind.
 
     Raises:
-        LaunchError: there are no parameter servers.
+        LaunchError: there are no parameter servers, or there is a queue.
 
     Source: https://docs.ray.io/en/latest/cluster/kubernetes/references/api.html
     """
@@ -52,13 +58,25 @@ def render_raycluster(job: Job, options: PodOptions) -> str:
             "A RayCluster runs parameter servers and workers, but there is no --ps. Write --ps 1 --chief; synchronous training "
             "is rendered by --render jobset."
         )
-    labels = {"app.kubernetes.io/name": job.name, "app.kubernetes.io/managed-by": "jaxtribute"}
+    if options.queue:
+        raise LaunchError(
+            "Expected one resource for --queue, since Kueue admits each by itself, but the chief's Job and the RayCluster need each other. "
+            "Write --render jobset, "
+            "which it admits as one."
+        )
+    labels = labels_of(job)
+    # Another one than those that KubeRay puts on its pods, and selects them by.
+    own = {"jaxtribute-job": job.name}
+    labelled = {"metadata": {"labels": own}}
     spec: Manifest = {"rayVersion": _ray_version()}
     if job.token:  # in the Secret of the cluster's name
         spec["authOptions"] = {"mode": "token"}
     head = _ray_pod(job, options, "head", "ray-head")
     head["containers"][0]["ports"] = [{"name": "gcs-server", "containerPort": _GCS_PORT}]
-    spec["headGroupSpec"] = {"rayStartParams": {"num-cpus": "0"}, "template": {"spec": head}}
+    spec["headGroupSpec"] = {
+        "rayStartParams": {"num-cpus": "0"},
+        "template": {**labelled, "spec": head},
+    }
     spec["workerGroupSpecs"] = [
         {
             "groupName": kind,
@@ -67,12 +85,13 @@ def render_raycluster(job: Job, options: PodOptions) -> str:
             "maxReplicas": pods,
             # KubeRay writes it into a shell command.
             "rayStartParams": {"num-cpus": "0", "resources": json.dumps(json.dumps({kind: 1}))},
-            "template": {"spec": _ray_pod(job, options, kind, "ray-worker")},
+            "template": {**labelled, "spec": _ray_pod(job, options, kind, "ray-worker")},
         }
         for kind, pods in (("worker", roles.workers), ("ps", roles.ps))
     ]
     manifests = [
         *token_secret(job),
+        network_policy(job, own),
         resource("ray.io/v1", "RayCluster", _named(job.name, labels), spec),
     ]
     # The addresses are names only.
@@ -83,11 +102,11 @@ def render_raycluster(job: Job, options: PodOptions) -> str:
         environment = [*task_environment(cluster, kind)]
         if kind == "chief":
             environment += [*RESTARTS_ALONE, address]
-        template = {"spec": pod_spec(job, options, kind, kind, "Never", environment)}
+        template = {**labelled, "spec": pod_spec(job, options, kind, kind, "Never", environment)}
         if kind == "chief":
-            inner = job_of_pods_alone(kind, 1, job.max_restarts, template)
+            inner = job_of_pods_alone(job, kind, 1, template)
         else:
-            inner = indexed_job(1, job.max_restarts, "Ignore", template)
+            inner = indexed_job(job, 1, job.max_restarts, "Ignore", template)
         manifests.append(resource("batch/v1", "Job", _named(f"{job.name}-{kind}", labels), inner))
     title = "KubeRay starts Ray for workers and parameter servers; the chief uses it."
     return to_yaml(job, title, manifests)

@@ -30,6 +30,11 @@ if ((${{#hosts[@]}} != ${{#tasks[@]}})); then
   echo "Expected ${{#tasks[@]}} nodes, but Slurm gave ${{#hosts[@]}}: ${{hosts[*]}}. Write --nodes=${{#tasks[@]}}." >&2
   exit 2
 fi
+# Slurm has queued the job again after time limits and preemptions, which `max_interruptions` bounds.
+if ((${{SLURM_RESTART_COUNT:-0}} > {job.max_interruptions})); then
+  echo "The job has been queued again $SLURM_RESTART_COUNT times, more than --max-interruptions {job.max_interruptions} allows." >&2
+  exit 1
+fi
 """
 
 _TOKEN = r"""

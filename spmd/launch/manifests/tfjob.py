@@ -6,6 +6,7 @@ from spmd.launch.job import Job
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
+    network_policy,
     pod_spec,
     resource,
     to_yaml,
@@ -37,11 +38,20 @@ def render_tfjob(job: Job, options: PodOptions) -> str:
     # The operator counts restarts within pods, the chief's, and gives up when they reach the limit.
     limit = job.max_restarts + (job.roles.ps > 0)
     spec: Manifest = {
-        "runPolicy": {"backoffLimit": limit, "cleanPodPolicy": "Running"},
+        "runPolicy": {
+            **options.suspended,
+            "backoffLimit": limit,
+            "activeDeadlineSeconds": job.deadline_seconds,
+            "cleanPodPolicy": "Running",
+        },
         # Else the job is over, and its pods are stopped, as soon as worker 0 has ended.
         **({} if job.roles.ps else {"successPolicy": "AllWorkers"}),
         "tfReplicaSpecs": replicas,
     }
-    tfjob = resource("kubeflow.org/v1", "TFJob", {"name": job.name}, spec)
+    metadata: Manifest = {"name": job.name}
+    if options.labels:
+        metadata["labels"] = options.labels
+    tfjob = resource("kubeflow.org/v1", "TFJob", metadata, spec)
+    policy = network_policy(job, {"training.kubeflow.org/job-name": job.name})
     title = "Kubeflow's training operator writes TF_CONFIG."
-    return to_yaml(job, title, [*token_secret(job), tfjob])
+    return to_yaml(job, title, [*token_secret(job), policy, tfjob])

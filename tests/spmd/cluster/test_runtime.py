@@ -49,6 +49,15 @@ def test_a_backend_that_runs_already(monkeypatch):
     assert not caught.value.retryable
 
 
+def test_a_task_that_starts_again_and_again_does_not_train(monkeypatch):
+    monkeypatch.setattr(runtime, "_check_nothing_runs", lambda roster: None)
+    monkeypatch.setenv("JAXTRIBUTE_RESTART", "104")
+    monkeypatch.setenv("JAXTRIBUTE_RESTART_LIMIT", "103")
+    with pytest.raises(ClusterStartError, match="started again 104 times") as raised:
+        initialize(["localhost:1", "localhost:2"], 0)
+    assert not raised.value.retryable
+
+
 def test_a_start_that_failed_is_tried_again(monkeypatch):
     """Two of two addresses, without another process: what meets them and what JAX does are stand-ins."""
     tries, failures = [], iter([ClusterStartError("the port was taken"), KeyboardInterrupt()])

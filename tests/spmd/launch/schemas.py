@@ -23,7 +23,13 @@ OLDEST, NEWEST = "1.31", kubernetes_validate.latest_version()
 
 
 def read(text: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all(text))
+    """Reads all manifests but the NetworkPolicy, which every job has."""
+    return [each for each in yaml.safe_load_all(text) if each["kind"] != "NetworkPolicy"]
+
+
+def read_policy(text: str) -> dict[str, Any]:
+    (policy,) = (each for each in yaml.safe_load_all(text) if each["kind"] == "NetworkPolicy")
+    return policy
 
 
 def check_kubernetes(manifest: dict[str, Any]) -> None:

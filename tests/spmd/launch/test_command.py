@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from spmd import cli
+from tests.spmd.launch.schemas import read
 
 
 def launch(*words: object) -> int:
@@ -43,20 +43,24 @@ def test_the_job_is_named_after_the_script(printed) -> None:
         (["-m", "package.train"], "package-train"),
         (["--name", "other", "train.py"], "other"),
     ]:
-        manifest = yaml.safe_load(printed("--render", "jobset", "--image", "i", *words))
+        (manifest,) = read(printed("--render", "jobset", "--image", "i", *words))
         assert manifest["metadata"]["name"] == name
 
 
 def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
-    manifest = yaml.safe_load(
+    (manifest,) = read(
         printed(
             *("--render", "tfjob", "--image", "registry/train:1", "--devices-per-worker", 4),
             *("--resource", "google.com/tpu", "--volume", "data:/data", "--env", "A=$(B)"),
             *("--node-selector", "kind=v5e", "--port", 2300, "--max-restarts", 5),
-            *("--grace-seconds", 60, "--workers", 2, "train.py", "$(HOME)"),
+            *("--grace-seconds", 60, "--deadline-seconds", 7200, "--user", 1000, "--queue", "a"),
+            *("--workers", 2, "train.py", "$(HOME)"),
         )
     )
     assert manifest["spec"]["runPolicy"]["backoffLimit"] == 5
+    assert manifest["spec"]["runPolicy"]["activeDeadlineSeconds"] == 7200
+    assert manifest["spec"]["runPolicy"]["suspend"] is True
+    assert manifest["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "a"}
     pod = manifest["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]
     (container,) = pod["containers"]
     assert container["image"] == "registry/train:1"
@@ -68,6 +72,7 @@ def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
     assert pod["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     assert pod["nodeSelector"] == {"kind": "v5e"}
     assert pod["terminationGracePeriodSeconds"] == 60
+    assert pod["securityContext"]["runAsUser"] == 1000
 
 
 @pytest.mark.parametrize(
@@ -90,6 +95,27 @@ def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
         (["--render", "jobset", "--hosts", "a", "--image", "i", __file__], "takes no --hosts"),
         (["--render", "slurm", "--name", "A b", __file__], "--name a-b"),
         (["--render", "slurm", "--port", 0, __file__], "between 1 and 65535"),
+        (["--render", "slurm", "--deadline-seconds", 0, __file__], "--deadline-seconds"),
+        (["--render", "slurm", "--max-interruptions", -1, __file__], "--max-interruptions"),
+        (
+            ["--render", "kubernetes", "--chief", "--image", "i", "--queue", "a", __file__],
+            "--render jobset",
+        ),
+        (
+            [
+                "--render",
+                "raycluster",
+                "--ps",
+                1,
+                "--chief",
+                "--image",
+                "i",
+                "--queue",
+                "a",
+                __file__,
+            ],
+            "--render jobset",
+        ),
     ],
 )
 def test_what_cannot_be_is_explained(
@@ -107,7 +133,7 @@ def test_parameter_servers_bring_a_chief_and_a_secret(capsys: pytest.CaptureFixt
     assert launch(*words) == 0
     output = capsys.readouterr()
     assert "--ps adds a chief" in output.err
-    secret, jobset = yaml.safe_load_all(output.out)
+    secret, jobset = read(output.out)
     assert len(secret["stringData"]["auth_token"]) == 64
     jobs = {each["name"]: each["template"] for each in jobset["spec"]["replicatedJobs"]}
     pods = {name: job["spec"]["completions"] for name, job in jobs.items()}

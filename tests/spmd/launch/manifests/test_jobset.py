@@ -16,7 +16,8 @@ def spec(**options) -> dict:
 def test_all_start_again_when_one_fails() -> None:
     policy = spec(max_restarts=5)["failurePolicy"]
     assert policy["maxRestarts"] == 5
-    (rule,) = policy["rules"]
+    rule, late = policy["rules"]
+    assert (late["action"], late["onJobFailureReasons"]) == ("FailJobSet", ["DeadlineExceeded"])
     assert rule["action"] == "RestartJobSetAndIgnoreMaxRestarts"
     assert rule["onJobFailureReasons"] == ["PodFailurePolicy"]
     for job in spec()["replicatedJobs"][:2]:
@@ -51,6 +52,17 @@ def test_with_parameter_servers_no_job_is_made_again_and_the_chief_decides() -> 
 
 def test_the_script_learns_which_attempt_it_is() -> None:
     (container,) = spec()["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
-    (variable,) = (each for each in container["env"] if each["name"] == "JAXTRIBUTE_RESTART")
+    variables = {each["name"]: each for each in container["env"]}
+    variable = variables["JAXTRIBUTE_RESTART"]
     path = "metadata.annotations['jobset.sigs.k8s.io/restart-attempt']"
     assert variable["valueFrom"]["fieldRef"]["fieldPath"] == path
+    assert variables["JAXTRIBUTE_RESTART_LIMIT"]["value"] == "103"  # of which 3 count
+
+
+def test_kueue_admits_it_as_one() -> None:
+    (manifest,) = read(
+        render_jobset(Job("train", ("train.py",), ROLES), PodOptions("image", queue="a"))
+    )
+    assert manifest["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "a"}
+    assert manifest["spec"]["suspend"] is True
+    assert "suspend" not in spec()

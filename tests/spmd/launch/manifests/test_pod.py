@@ -1,5 +1,6 @@
 """What all manifests share, and the schemas that they are held to."""
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterator
 
@@ -57,6 +58,50 @@ def test_manifests_are_what_the_schemas_say(render: Callable, roles: Roles) -> N
     for manifest in workloads_of(text):
         RENDERERS[render](manifest)
     assert "&id" not in text  # nothing that refers to another place
+
+
+@pytest.mark.parametrize("render", SERVED)
+def test_only_pods_of_the_job_connect_to_its_pods(render: Callable) -> None:
+    text = render(job_of(ALL_ROLES[-1]), OPTIONS)
+    policy = schemas.read_policy(text)
+    schemas.check_kubernetes(policy)
+    selector = policy["spec"]["podSelector"]
+    assert policy["spec"]["ingress"] == [{"from": [{"podSelector": selector}]}]
+    # The controllers of JobSets and TFJobs put these on their pods.
+    given = {"jobset.sigs.k8s.io/jobset-name": "train", "training.kubeflow.org/job-name": "train"}
+    for template in templates_in(schemas.read(text)):
+        labels = {**given, **template.get("metadata", {}).get("labels", {})}
+        assert selector["matchLabels"].items() <= labels.items()
+
+
+@pytest.mark.parametrize("render", SERVED)
+def test_every_job_ends(render: Callable) -> None:
+    text = render(job_of(ALL_ROLES[-1], deadline_seconds=3600), OPTIONS)
+    deadlines = text.count("activeDeadlineSeconds: 3600\n")
+    assert deadlines == (1 if render is render_tfjob else text.count("completionMode: Indexed\n"))
+
+
+@pytest.mark.parametrize("render", SERVED)
+def test_pods_have_no_more_rights_than_they_need(render: Callable) -> None:
+    job = job_of(ALL_ROLES[-1])
+    for options in (OPTIONS, dataclasses.replace(OPTIONS, user=1000)):
+        for template in templates_in(schemas.read(render(job, options))):
+            pod, (container,) = template["spec"], template["spec"]["containers"]
+            schemas.check_pod_template(template)
+            assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+            assert container["securityContext"]["allowPrivilegeEscalation"] is False
+            assert pod["securityContext"].get("runAsUser") == options.user
+            dropped = container["securityContext"].get("capabilities")
+            assert dropped == (None if options.user is None else {"drop": ["ALL"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"user": 0}, "--user to be from 1"), ({"queue": "A b"}, "--queue is 'A b'")],
+)
+def test_names_and_numbers_of_options_are_checked(options: dict, words: str) -> None:
+    with pytest.raises(LaunchError, match=words):
+        PodOptions("image", **options)
 
 
 @pytest.mark.parametrize(
@@ -137,13 +182,17 @@ def test_a_token_is_in_a_secret_that_pods_mount_and_nowhere_else(render: Callabl
         assert key in secret["stringData"]
 
 
-def pods_in(value: object) -> Iterator[dict]:
-    """Finds the specs of pods, wherever they are in a manifest."""
-    if isinstance(value, dict) and "containers" in value:
+def templates_in(value: object) -> Iterator[dict]:
+    """Finds the templates of pods, wherever they are in a manifest."""
+    if isinstance(value, dict) and "containers" in value.get("spec", ()):
         yield value
     elif isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
-            yield from pods_in(each)
+            yield from templates_in(each)
+
+
+def pods_in(value: object) -> list[dict]:
+    return [template["spec"] for template in templates_in(value)]
 
 
 @pytest.mark.parametrize("render", RENDERERS)
@@ -179,6 +228,7 @@ def test_the_longest_name_leaves_room_for_the_names_of_pods() -> None:
     job = Job("a" * 40, ("train.py",), Roles(1000))
     (manifest,) = schemas.read(render_jobset(job, OPTIONS))
     container = manifest["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-    config = container["containers"][0]["env"][-2]["value"].replace("$(JOB_COMPLETION_INDEX)", "0")
+    variables = {each["name"]: each for each in container["containers"][0]["env"]}
+    config = variables["TF_CONFIG"]["value"].replace("$(JOB_COMPLETION_INDEX)", "0")
     addresses = json.loads(config)["cluster"]["worker"]
     assert max(len(address.split(".")[0]) for address in addresses) <= 63 - len("-abcde")

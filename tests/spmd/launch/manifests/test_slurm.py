@@ -122,6 +122,15 @@ def test_restarts_come_to_an_end(sbatch) -> None:
 
 
 @pytest.mark.multiprocess
+def test_so_do_time_limits_and_preemptions(sbatch) -> None:
+    process = sbatch(script_of("print('ran')", max_interruptions=5), SLURM_RESTART_COUNT="6")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert not out
+    assert "queued again 6 times, more than --max-interruptions 5 allows" in err
+
+
+@pytest.mark.multiprocess
 @pytest.mark.parametrize(
     ("sent", "queued"), [(signal.SIGUSR1, "requeued 1042\n"), (signal.SIGTERM, "")]
 )

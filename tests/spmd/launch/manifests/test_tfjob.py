@@ -38,7 +38,8 @@ def test_with_parameter_servers_the_chief_decides_and_starts_again_after_any_err
         "ExitCode",
     ]
     # The operator fails the job when as many restarts have happened.
-    assert spec["runPolicy"] == {"backoffLimit": 6, "cleanPodPolicy": "Running"}
+    assert spec["runPolicy"]["backoffLimit"] == 6
+    assert spec["runPolicy"]["cleanPodPolicy"] == "Running"
     assert "successPolicy" not in spec
 
 
