@@ -2,6 +2,8 @@
 
 python -m tests.benchmarks                    all
 python -m tests.benchmarks mnist_fit startup  some
+python -m tests.benchmarks chaos --runs 60    no measurement: training that is disturbed at random
+python -m tests.benchmarks attack             no measurement: strangers at the ports of a job
 """
 
 import argparse
@@ -13,11 +15,11 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 
-from tests.benchmarks import report
+from tests.benchmarks import attack, chaos, report
 from tests.benchmarks.compare import compare
+from tests.benchmarks.digits import write_digits
 from tests.benchmarks.startup import startup
 from tests.benchmarks.workloads import WORKLOADS
 
@@ -36,6 +38,9 @@ OVERHEADS = {
 
 def main() -> None:
     """Runs the benchmarks that were asked for."""
+    trials = {"chaos": chaos.main, "attack": attack.main}
+    if sys.argv[1:2] and sys.argv[1] in trials:
+        sys.exit(trials[sys.argv[1]](sys.argv[2:]))
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -57,7 +62,7 @@ def main() -> None:
     console, ours = Console(), _machine()
     with tempfile.TemporaryDirectory() as directory:
         digits = f"{directory}/digits.npz"
-        _write_digits(digits)
+        write_digits(digits)
         for name in arguments.names or names:
             console.rule(WORKLOADS[name].title if name in WORKLOADS else name)
             machine = ours
@@ -95,17 +100,6 @@ def _versions(python: Path) -> str:
     names = ["tensorflow_cpu", "tf_keras", "torch"]
     command = [str(python), "-c", f"names = {names}; {code}"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def _write_digits(path: str) -> None:
-    """Writes the MNIST digits that come with the examples, for programs without TensorFlow Datasets."""
-    import tensorflow_datasets as tfds
-    from absl import logging
-
-    logging.set_verbosity(logging.ERROR)
-    rows = list(tfds.data_source("mnist", split="train", data_dir=ROOT / "examples" / "data"))
-    images, labels = [row["image"] for row in rows], [row["label"] for row in rows]
-    np.savez(path, images=np.stack(images), labels=np.array(labels))
 
 
 def _run(name: str, variant: str) -> list[dict[str, object]]:
