@@ -14,6 +14,8 @@ _LAZY = {
                 "framework",
                 "lookup",
                 "metrics",
+                "opt",
+                "predictor",
                 "rnn",
                 "slim",
                 "summary",

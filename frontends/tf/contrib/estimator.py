@@ -1,4 +1,4 @@
-"""`tf.contrib.estimator`: hooks that stop early, metrics to add, and estimators that take a head, under their first names."""
+"""`tf.contrib.estimator`: hooks that stop early, metrics and features to add, and estimators that take a head, under their first names."""
 
 from frontends.tf._names import attributes
 
@@ -24,5 +24,9 @@ __getattr__, __dir__ = attributes(
         **{name: f"frontends.tf.estimator:{head}" for name, head in _HEADS.items()},
         **dict.fromkeys(_ESTIMATORS, "frontends.tf.compat.v1.estimator"),
         "add_metrics": "frontends.tf.estimator",
+        "clip_gradients_by_norm": "frontends.tf.contrib.gradient_clipping",
+        "forward_features": "frontends.tf.contrib.forwarding",
+        "make_stop_at_checkpoint_step_hook": "frontends.tf.estimator.experimental",
+        "read_eval_metrics": "frontends.tf.estimator.early_stopping",
     },
 )

@@ -32,6 +32,11 @@ class HParams:
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
+    def __getattr__(self, name: str) -> Any:
+        """Says which hyperparameters there are; this is called for others."""
+        known = ", ".join(vars(self).get("_types", ()))
+        raise AttributeError(f"There is no hyperparameter {name}. There are: {known}.")
+
     def add_hparam(self, name: str, value: Any) -> None:
         """Adds one.
 

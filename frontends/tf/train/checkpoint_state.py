@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from spmd.checkpoint import (
     DamagedCheckpointWarning,
     checkpoint_folder,
+    is_checkpoint,
     newest_intact,
     numbered_checkpoints,
     saved_at,
@@ -213,6 +214,18 @@ def _candidates(state: CheckpointState) -> Iterator[str]:
 def is_present(prefix: str) -> bool:
     """Tells whether any files of a checkpoint are there."""
     return os.path.isdir(checkpoint_folder(prefix)) or _has_files_beside(prefix)
+
+
+def checkpoint_exists(checkpoint_prefix: StrPath) -> bool:
+    """Tells whether there is a checkpoint, of this project or of TensorFlow.
+
+    Args:
+        checkpoint_prefix: what it was saved under.
+
+    Source: `tf.compat.v1.train.checkpoint_exists`.
+    """
+    prefix = os.fspath(checkpoint_prefix)
+    return is_checkpoint(prefix) or _has_files_beside(prefix)
 
 
 def _has_files_beside(prefix: str) -> bool:

@@ -80,6 +80,26 @@ def arguments(s: Setting) -> Iterator[Case]:
         )
     yield "xw_plus_b", lambda: v1.nn.xw_plus_b(x[0], _wave(4, 2), [1.0, 2.0])
     yield "relu_layer", lambda: v1.nn.relu_layer(x[0], _wave(4, 2), [1.0, 2.0])
+    norm = v1.nn.fused_batch_norm
+    by_channel = (f32([1.0, 0.5, -1.0]), f32([0.1, 0.0, 0.2]))
+    running = {"mean": f32([0.1, 0.2, 0.3]), "variance": f32([1.0, 2.0, 0.5])}
+    yield "fused_batch_norm", lambda: list(norm(images, *by_channel))
+    yield "fused_batch_norm/small_epsilon", lambda: list(norm(images, *by_channel, epsilon=1e-8))
+    yield (
+        "fused_batch_norm/inference",
+        lambda: list(norm(images, *by_channel, **running, is_training=False)),
+    )
+    yield (
+        "fused_batch_norm/running",
+        lambda: list(norm(images, *by_channel, **running, exponential_avg_factor=0.3)),
+    )
+    yield (
+        "fused_batch_norm/gradient",
+        _with_gradient(tf, lambda x, s, o: norm(x, s, o)[0] * x, images[:1, :2, :2], *by_channel),
+    )
+    yield "fused_batch_norm/no_moments", lambda: norm(images, *by_channel, is_training=False)
+    yield "div_no_nan", lambda: v1.div_no_nan([1.0, 2.0], [0.0, 4.0])
+    yield "where_v2", lambda: v1.where_v2([True, False], [1.0, 2.0], 3.0)
     yield "zero_fraction", lambda: tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0])
     tables = [_wave(3, 2), _wave(3, 2, phase=1.0), _wave(2, 2, phase=2.0)]
     for kind in ("mod", "div"):

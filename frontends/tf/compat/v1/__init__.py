@@ -56,6 +56,7 @@ __getattr__, __dir__ = attributes(
         "gfile": "frontends.tf.compat.v1.gfile",
         "python_io": "frontends.tf.compat.v1.python_io",
         "image": "frontends.tf.compat.v1.image",
+        "random": "frontends.tf.compat.v1.random",
         "strings": "frontends.tf.compat.v1.strings",
         "summary": "frontends.tf.compat.v1.summary",
         "train": "frontends.tf.compat.v1.train",
@@ -63,6 +64,10 @@ __getattr__, __dir__ = attributes(
     borrowed=dict.fromkeys(
         ("Event", "Summary", "SummaryMetadata"), "frontends.tf.compat.v1.summary"
     )
-    | {"Dimension": "frontends.tf.tensor_shape"},
+    | {
+        "Dimension": "frontends.tf.tensor_shape",
+        "div_no_nan": "frontends.tf.math:divide_no_nan",
+        "where_v2": "frontends.tf:where",
+    },
     rest="frontends.tf",
 )

@@ -26,6 +26,24 @@ class GraphKeys:
     WEIGHTS = "weights"
     BIASES = "biases"
     ACTIVATIONS = "activations"
+    # Nothing here fills these.
+    ASSET_FILEPATHS = "asset_filepaths"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    COND_CONTEXT = "cond_context"
+    EVAL_STEP = "eval_step"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    LOCAL_RESOURCES = "local_resources"
+    QUEUE_RUNNERS = "queue_runners"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    READY_OP = "ready_op"
+    RESOURCES = "resources"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    SAVERS = "savers"
+    SUMMARY_OP = "summary_op"
+    TABLE_INITIALIZERS = "table_initializer"
+    VARIABLES = "variables"
+    WHILE_CONTEXT = "while_context"
 
 
 def get_default_graph() -> Graph:

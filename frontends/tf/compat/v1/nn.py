@@ -277,6 +277,74 @@ def relu_layer(
     return nn.relu(xw_plus_b(x, weights, biases))
 
 
+def fused_batch_norm(
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike = None,
+    variance: TensorLike = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: str | None = None,
+    exponential_avg_factor: float = 1.0,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Normalizes channels by the moments of the batch, or by those that are given.
+
+    Args:
+        x: images, of 4 or 5 axes.
+        scale: of each channel.
+        offset: likewise.
+        mean: likewise; in training, the running mean, which counts if `exponential_avg_factor` is not 1.
+        variance: likewise.
+        epsilon: added to the variance.
+        data_format: where the channels are: `"NHWC"`, `"NCHW"`, `"NDHWC"` or `"NCDHW"`.
+        is_training: whether by the moments of the batch.
+        exponential_avg_factor: how much of the running moments is the batch's.
+
+    Returns:
+        The normalized images, and the running mean and variance: those of the batch, whose variance is the unbiased
+        one, averaged with those that are given. They have no gradient.
+
+    Raises:
+        ValueError: the moments are needed and not given.
+
+    Source: `tf.compat.v1.nn.fused_batch_norm`.
+    """
+    values = convert_to_tensor(x)
+    axis = data_format.index("C")
+    needed = not is_training or exponential_avg_factor != 1.0
+    if needed and (mean is None or variance is None):
+        raise ValueError(
+            "mean and variance must be given where is_training is False, or exponential_avg_factor is not 1."
+        )
+    wide = values.astype(jnp.promote_types(values.dtype, jnp.float32))
+    over = [one for one in range(values.ndim) if one != axis]
+    if is_training:
+        means, variances = wide.mean(over), wide.var(over)
+        count = values.size // values.shape[axis]
+        unbiased = variances * (count / max(count - 1, 1))
+    else:
+        means, variances = convert_to_tensor(mean), convert_to_tensor(variance)
+        unbiased = variances
+    shape = [-1 if one == axis else 1 for one in range(values.ndim)]
+    moments_of_batch, factors = (
+        [jnp.reshape(convert_to_tensor(one), shape) for one in pair]
+        for pair in ((means, variances), (offset, scale))
+    )
+    normalized = nn.batch_normalization(wide, *moments_of_batch, *factors, epsilon).astype(
+        values.dtype
+    )
+    running = [means, unbiased]
+    if is_training and exponential_avg_factor != 1.0:
+        given = convert_to_tensor(mean), convert_to_tensor(variance)
+        running = [
+            old + (new - old) * exponential_avg_factor
+            for old, new in zip(given, running, strict=True)
+        ]
+    return normalized, *(jax.lax.stop_gradient(one) for one in running)
+
+
 globals().update(recordable("tf.compat.v1.nn", defined_in(__name__)))
 __getattr__, __dir__ = attributes(
     "tf.compat.v1.nn",

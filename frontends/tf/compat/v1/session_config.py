@@ -1,6 +1,7 @@
 """`tf.compat.v1.ConfigProto`: options of TensorFlow's runtime, which scripts fill and hand to a server."""
 
 import dataclasses
+from typing import ClassVar
 
 
 class _Options:
@@ -42,6 +43,13 @@ class OptimizerOptions(_Options):
 
     Source: `tf.compat.v1.OptimizerOptions`.
     """
+
+    L1: ClassVar[int] = 0
+    L0: ClassVar[int] = -1
+    DEFAULT: ClassVar[int] = 0
+    OFF: ClassVar[int] = -1
+    ON_1: ClassVar[int] = 1
+    ON_2: ClassVar[int] = 2
 
     do_common_subexpression_elimination: bool = False
     do_constant_folding: bool = False
@@ -90,3 +98,36 @@ class ConfigProto(_Options):
     operation_timeout_in_ms: int = 0
     isolate_session_state: bool = False
     share_cluster_devices_in_session: bool = False
+
+
+@dataclasses.dataclass(slots=True, repr=False)
+class RunOptions(_Options):
+    """Options for one run of a session; without effect. Steps are traced by `tf.train.ProfilerHook`.
+
+    Source: `tf.compat.v1.RunOptions`.
+    """
+
+    NO_TRACE: ClassVar[int] = 0
+    SOFTWARE_TRACE: ClassVar[int] = 1
+    HARDWARE_TRACE: ClassVar[int] = 2
+    FULL_TRACE: ClassVar[int] = 3
+
+    trace_level: int = 0
+    timeout_in_ms: int = 0
+    inter_op_thread_pool: int = 0
+    output_partition_graphs: bool = False
+    debug_options: object = None
+    report_tensor_allocations_upon_oom: bool = False
+
+
+@dataclasses.dataclass(slots=True, repr=False)
+class RunMetadata(_Options):
+    """What a run of a session tells of itself; it stays empty, for there are none.
+
+    Source: `tf.compat.v1.RunMetadata`.
+    """
+
+    step_stats: object = None
+    cost_graph: object = None
+    partition_graphs: list[object] = dataclasses.field(default_factory=list[object])
+    function_graphs: list[object] = dataclasses.field(default_factory=list[object])

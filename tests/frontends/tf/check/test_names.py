@@ -134,3 +134,7 @@ print(json.dumps([name for name in ("keras", "tensorflow", "ray", "tensorboard")
         check=True,
     )
     assert json.loads(done.stdout) == []
+
+
+def test_hyperparameters_are_not_known():
+    assert member(made(find("tf.contrib.training.HParams")), "hidden_size").kind == "unknown"

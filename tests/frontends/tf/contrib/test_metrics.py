@@ -30,3 +30,30 @@ def test_predictions_come_first(name):
 def test_accuracy_of_a_batch_is_weighted():
     found = tf.contrib.metrics.accuracy([1, 0, 1], [1, 1, 0], [2.0, 1.0, 1.0])
     assert float(found) == 0.5
+
+
+def test_classes_among_the_first():
+    scores = np.float32([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]])
+    labels = np.array([2, 0, 1])
+    for k, share in ((1, 1 / 3), (2, 1.0)):
+        value, _ = tf.contrib.metrics.streaming_recall_at_k(scores, labels, k, [1.0, 1.0, 1.0])
+        assert float(value) == pytest.approx(share)
+    sparse, _ = tf.contrib.metrics.streaming_sparse_recall_at_k(scores, labels[:, None], 2)
+    assert float(sparse) == pytest.approx(2 / 3)
+
+
+def test_a_confusion_matrix_takes_the_dtype_before_weights():
+    found = tf.contrib.metrics.confusion_matrix([0, 1], [1, 1], 2, "float32", weights=[0.5, 2.0])
+    assert found.tolist() == [[0.0, 0.5], [0.0, 2.0]]
+    assert found.dtype == "float32"
+
+
+def test_metrics_are_listed_and_named():
+    one, two = ("value", "update"), ("other", "its update")
+    metrics = tf.contrib.metrics
+    assert metrics.aggregate_metrics(one, two) == (["value", "other"], ["update", "its update"])
+    values, updates = metrics.aggregate_metric_map({"a": one, "b": two})
+    assert values == {"a": "value", "b": "other"}
+    assert updates == {"a": "update", "b": "its update"}
+    with pytest.raises(ValueError, match="at least one"):
+        metrics.aggregate_metrics()

@@ -66,3 +66,10 @@ def test_the_loss_trains(tmp_path):
         3,
         3,
     ]
+
+
+def test_an_unknown_hyperparameter_names_those_there_are():
+    params = tf.contrib.training.HParams(rate=0.1, dtype="float32")
+    with pytest.raises(AttributeError, match=r"no hyperparameter decay. There are: rate, dtype"):
+        params.decay  # noqa: B018
+    assert copy.deepcopy(params).dtype == "float32"

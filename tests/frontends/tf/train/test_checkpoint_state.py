@@ -186,3 +186,13 @@ def test_relative_folders(tmp_path, monkeypatch):
     step.assign(0)
     checkpoint.read("./plain").assert_consumed()
     assert step.numpy() == 3
+
+
+def test_what_is_a_checkpoint(tmp_path):
+    path = tf.train.Checkpoint(step=tf.Variable(0)).save(str(tmp_path / "ckpt"))
+    (tmp_path / "model.ckpt-7.index").touch()  # TensorFlow's
+    exists = tf.compat.v1.train.checkpoint_exists
+    assert exists(path)
+    assert exists(str(tmp_path / "model.ckpt-7"))
+    assert not exists(str(tmp_path / "ckpt-2"))
+    assert not exists(tmp_path)

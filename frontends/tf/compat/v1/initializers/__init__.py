@@ -5,6 +5,7 @@ and are drawn on the host: they are values wherever the variable is made, in a r
 """
 
 from frontends.tf._names import attributes
+from frontends.tf.compat.v1 import initializing
 from frontends.tf.compat.v1.initializers.base import Initializer as Initializer
 from frontends.tf.compat.v1.initializers.constants import Constant, Ones, Zeros
 from frontends.tf.compat.v1.initializers.distributions import (
@@ -48,4 +49,13 @@ INITIALIZERS: dict[str, type[Initializer]] = _TOP | {
 # The names directly under `tf.compat.v1`: `zeros_initializer`, ...
 TOP_INITIALIZERS = {f"{name}_initializer": made for name, made in _TOP.items()}
 
-__getattr__, __dir__ = attributes("tf.compat.v1.initializers", INITIALIZERS)
+__getattr__, __dir__ = attributes(
+    "tf.compat.v1.initializers",
+    INITIALIZERS
+    | {
+        "global_variables": initializing.global_variables_initializer,
+        "local_variables": initializing.local_variables_initializer,
+        "tables_initializer": initializing.tables_initializer,
+        "variables": initializing.variables_initializer,
+    },
+)

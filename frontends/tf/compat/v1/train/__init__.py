@@ -17,5 +17,6 @@ __getattr__, __dir__ = _names.attributes(
         "summary_iterator": summary_iterator,
         "piecewise_constant_decay": schedules.piecewise_constant,
     },
+    borrowed={"checkpoint_exists": "frontends.tf.train.checkpoint_state"},
     rest="frontends.tf.train",
 )

@@ -315,6 +315,10 @@ class Optimizer(Searched):
             "_apply_dense, are not called here."
         )
 
+    def _formula_for(self, variable: VariableLike) -> Formula:
+        """Returns how this variable is updated, where not all are alike."""
+        return self._formula()
+
     def _scalars(self) -> Sequence[Any]:
         """Lists what the formula takes besides: numbers, tensors, or functions that return them."""
         return ()
@@ -352,7 +356,8 @@ class Optimizer(Searched):
 
     def _change(self, kept: Slots, gradient: Any, variable: VariableLike) -> Change:
         """Describes the update of a variable, and makes its slots if it has none."""
-        holder, formula = holder_of(variable), self._formula()
+        holder = holder_of(variable)
+        formula = self._formula_for(holder)
         constraint = getattr(variable, "constraint", None)
         key = f"{kept.key} {formula}"
         if constraint is not None:

@@ -36,3 +36,9 @@ def test_the_default_graph_is_that_of_the_block():
         with pytest.raises(KeyError, match=r"x:0.* refers to a Tensor which does not exist"):
             graph.get_tensor_by_name("x:0")
         assert [one.name for one in graph.get_collection("variables")] == ["w:0"]
+
+
+def test_collections_that_nothing_fills_are_empty():
+    v1 = tf.compat.v1
+    assert v1.get_collection(v1.GraphKeys.TABLE_INITIALIZERS) == []
+    assert v1.GraphKeys.VARIABLES == v1.GraphKeys.GLOBAL_VARIABLES

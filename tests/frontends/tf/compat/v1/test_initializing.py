@@ -32,3 +32,9 @@ def test_nothing_is_to_be_done():
     assert v1.is_variable_initialized(tf.Variable(1.0))
     assert v1.resource_variables_enabled()
     assert v1.executing_eagerly_outside_functions()
+
+
+def test_operations_are_among_the_initializers_too():
+    v1 = tf.compat.v1
+    assert v1.initializers.variables is v1.variables_initializer
+    assert v1.initializers.global_variables is v1.global_variables_initializer

@@ -33,3 +33,16 @@ def test_only_what_was_set_is_shown():
     assert repr(config) == (
         "ConfigProto(gpu_options=GPUOptions(allow_growth=True), allow_soft_placement=True)"
     )
+
+
+def test_constants_are_those_of_tensorflow():
+    options = tf.compat.v1.OptimizerOptions
+    assert (options.L1, options.L0, options.OFF, options.ON_1, options.ON_2) == (0, -1, -1, 1, 2)
+    made = options(global_jit_level=options.ON_1)
+    assert (made.ON_1, repr(made)) == (1, "OptimizerOptions(global_jit_level=1)")
+
+
+def test_options_of_a_run_are_accepted():
+    run = tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE)
+    assert run.trace_level == 3
+    assert tf.compat.v1.RunMetadata().step_stats is None
