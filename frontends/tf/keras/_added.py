@@ -4,6 +4,7 @@ import inspect
 import types
 from typing import Any
 
+import jax
 import keras
 
 from frontends.tf import random
@@ -80,6 +81,21 @@ def set_random_seed(seed: int) -> None:
     random.set_seed(seed)
 
 
+def clear_session(free_memory: bool = True) -> None:
+    """Resets the state that Keras keeps, such as counts of names, and frees the memory of compiled programs.
+
+    Differs here: programs of models that are still there go too; such a model compiles again when it is next called.
+
+    Args:
+        free_memory: whether to free memory; a loop that makes many small models may leave it out now and then.
+
+    Source: `tf.keras.utils.clear_session`.
+    """
+    keras.utils.clear_session(free_memory)
+    if free_memory:
+        jax.clear_caches()
+
+
 def to_categorical(x: Any, num_classes: int | None = None, dtype: DTypeLike = None) -> Any:
     """Encodes classes as rows with a one, as Keras's own does; takes the type of the elements, as Keras 2.
 
@@ -104,6 +120,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "backend": {
         **_backend_functions.TABLE,
         **_ctc.TABLE,
+        "clear_session": clear_session,
         "function": _learning_phase.function,
         "learning_phase": _learning_phase.learning_phase,
         "set_learning_phase": _learning_phase.set_learning_phase,
@@ -130,6 +147,7 @@ NAMES: dict[str, dict[str, Any]] = {
         "WideDeepModel": WideDeepModel,
     },
     "utils": {
+        "clear_session": clear_session,
         "set_random_seed": set_random_seed,
         "SidecarEvaluator": SidecarEvaluator,
         "to_categorical": to_categorical,

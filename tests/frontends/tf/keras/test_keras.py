@@ -1,5 +1,6 @@
 """`tf.keras` is Keras on JAX, with the names of Keras 2 that scripts still use."""
 
+import gc
 import json
 import os
 import re
@@ -7,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax.extend as jex
 import keras
+import numpy as np
 import pytest
 
 from frontends import tf
@@ -157,6 +160,27 @@ def test_synchronized_batch_normalization_is_a_class():
     assert layer.synchronized
     again = cls.from_config(cls(-1, 0.25).get_config())
     assert (again.synchronized, again.momentum) == (True, 0.25)
+
+
+@pytest.mark.parametrize("module", [tf.keras.backend, tf.keras.utils])
+def test_a_cleared_session_frees_programs_and_models_train_on(module):
+    x = np.ones((8, 2), np.float32)
+    with tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+    model.fit(x, x[:, :1], batch_size=8, verbose=0)
+    before = model.get_weights()[0]
+    gc.collect()
+    kept = _programs()
+    module.clear_session()
+    assert _programs() < kept
+    np.testing.assert_array_equal(model.get_weights()[0], before)
+    model.fit(x, x[:, :1], batch_size=8, verbose=0)
+    assert (model.get_weights()[0] > before).all()
+
+
+def _programs() -> int:
+    return sum(isinstance(each, jex.core.Jaxpr) for each in gc.get_objects())
 
 
 def test_one_seed_for_all():
