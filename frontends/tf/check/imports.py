@@ -4,6 +4,10 @@
     from tensorflow.keras import layers as L        from frontends.tf.keras import layers as L
     import tensorflow.compat.v1 as tf               from frontends.tf.compat import v1 as tf
 
+Of TensorFlow's internals, those stay that no public module stands for:
+
+    from tensorflow.python.ops import math_ops      from frontends.tf.compat import v1 as math_ops
+
 In a script for TensorFlow 1, `tf` and what differs there are those of `tf.compat.v1`:
 
     import tensorflow as tf                         from frontends.tf.compat import v1 as tf
@@ -16,17 +20,17 @@ import ast
 import dataclasses
 
 from frontends.tf.check import names
+from frontends.tf.check.internals import PUBLIC
 
-# Python's modules whose names are those of `tf`; the first one that fits counts.
-_ROOTS = (
-    ("tensorflow.compat.v2", "tf"),
-    ("tensorflow.python.keras", "tf.keras"),
-    ("tensorflow.contrib.keras", "tf.keras"),
-    ("tensorflow_core", "tf"),
-    ("tensorflow", "tf"),
-    ("frontends.tf", "tf"),
-)
-_INTERNALS = ("tensorflow.python", "tensorflow_core.python", "tensorflow.core")
+# Python's modules whose names are those of `tf`, or of one of its modules.
+_ROOTS = {
+    **PUBLIC,
+    "frontends.tf": "tf",
+    "tensorflow": "tf",
+    "tensorflow.compat.v2": "tf",
+    "tensorflow_core": "tf",
+}
+_INTERNALS = ("tf.python.", "tf.core.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,13 +127,7 @@ def _path_in_version_1(path: str) -> str:
 
 
 def _shown(module: str, path: str) -> str:
-    return module if _is_internal(module, path) else path
-
-
-def _is_internal(module: str, path: str) -> bool:
-    return not path.startswith("tf.keras") and any(
-        module == one or module.startswith(f"{one}.") for one in _INTERNALS
-    )
+    return module if f"{path}.".startswith(_INTERNALS) else path
 
 
 def tensorflow_path(module: str) -> str | None:
@@ -141,19 +139,21 @@ def tensorflow_path(module: str) -> str | None:
     Examples:
         >>> tensorflow_path("tensorflow.keras.layers")
         'tf.keras.layers'
+        >>> tensorflow_path("tensorflow.python.training.session_run_hook")
+        'tf.compat.v1.train'
         >>> tensorflow_path("tensorflow_datasets") is None
         True
     """
-    for root, path in _ROOTS:
-        if module == root or module.startswith(f"{root}."):
-            return path + module[len(root) :]
-    return None
+    root = module
+    while root and root not in _ROOTS:
+        root = root.rpartition(".")[0]
+    return _ROOTS[root] + module[len(root) :] if root else None
 
 
 def _problem(module: str, path: str) -> str:
     found = names.find(path)
     if not found.is_missing:
         return ""
-    if _is_internal(module, path):
+    if f"{path}.".startswith(_INTERNALS):
         return f"{module} is one of TensorFlow's internals, which do not exist here. Use a public name."
     return found.message

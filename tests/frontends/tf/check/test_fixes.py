@@ -48,7 +48,7 @@ def test_changes(old, new):
 @pytest.mark.parametrize(
     "text",
     [
-        "from tensorflow.python.ops import math_ops",
+        "from tensorflow.python.ops import gen_math_ops",
         "from tensorflow import *",
         "import tensorflow_datasets as tfds",
         "from frontends import tf",

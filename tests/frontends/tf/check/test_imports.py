@@ -77,8 +77,8 @@ def test_imports_of_this_front_end_stay(line):
         ),
         ("from tensorflow import Session", "tf.Session", "TensorFlow 1"),
         (
-            "from tensorflow.python.ops import math_ops",
-            "tensorflow.python.ops.math_ops",
+            "from tensorflow.python.ops import gen_math_ops",
+            "tensorflow.python.ops.gen_math_ops",
             "internals",
         ),
         ("import tensorflow.python.ops", "tensorflow.python.ops", "internals"),
