@@ -64,3 +64,19 @@ def test_labels_out_of_range_are_why_a_loss_is_nan(tmp_path):
     for run in (estimator.train, estimator.evaluate):
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"from 0 to 1, .* from 1 to 2"):
             run(data(), steps=1)
+
+
+def test_fetched_variables_are_those_before_the_step_and_the_session_reads_those_after_it(tmp_path):
+    seen = []
+
+    class Steps(tf.estimator.SessionRunHook):
+        def before_run(self, run_context):
+            return tf.estimator.SessionRunArgs(tf.compat.v1.train.get_global_step())
+
+        def after_run(self, run_context, run_values):
+            step = tf.compat.v1.train.get_global_step()
+            seen.append((int(run_values.results), int(run_context.session.run(step))))
+
+    estimator = tf.estimator.Estimator(linear, tmp_path, params={"rate": 0.1})
+    estimator.train(data(), hooks=[Steps()])
+    assert seen == [(0, 1), (1, 2)]
