@@ -29,6 +29,7 @@ from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
 from frontends.tf.estimator.hooks.checkpoint_saver import (
     CheckpointSaverHook,
     CheckpointSaverListener,
+    savers_among,
 )
 from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, SummariesHook, check_loss
 from frontends.tf.estimator.kept_evaluation import KeptEvaluation, evaluation_key
@@ -206,8 +207,9 @@ class Estimator:
         """Trains under a strategy, by a loop that runs steps with hooks."""
         with self._prepared(ModeKeys.TRAIN, strategy, input_fn) as (run, batches, session):
             spec, every = session.made.spec, self.config.log_step_count_steps
-            # In TensorFlow's order, on which it depends which hooks see that the training is to stop.
-            own: list[Any] = []
+            # In TensorFlow's order, on which it depends what hooks find saved, and which see that the training is to stop.
+            given = [*hooks, *spec.training_hooks, *spec.training_chief_hooks]
+            own = self._saving_hooks(given, saving_listeners or ())
             if self.config.is_chief and every:
                 own.append(StepCounterHook(every, output_dir=self.model_dir))
             if self.config.save_summary_steps:
@@ -215,9 +217,11 @@ class Estimator:
                 own.append(SummariesHook(self.config.save_summary_steps, folder))
             if self.config.is_chief:
                 own += spec.training_chief_hooks
+            else:
+                # A checkpoint is saved by all processes together.
+                own += savers_among(spec.training_chief_hooks)
             own += [*hooks, *([LossHook(every)] if every else ())]
             own += spec.training_hooks
-            own += self._saving_hooks(own, saving_listeners or ())
             loop(run, batches, session, own)
             if session.outputs is not None:
                 logging.info(f"Loss for final step: {np.float32(session.loss())!s}.")
@@ -240,7 +244,7 @@ class Estimator:
             name: of the folder for summaries: `eval_NAME`; None means `eval`.
 
         Returns:
-            The metrics by name, `"loss"`, the mean over batches, and `"global_step"`.
+            The metrics by name, with `"loss"`, the mean over batches, in alphabetical order; then `"global_step"`.
 
         Raises:
             ValueError: `steps` is not positive, or a metric is named `loss` or `global_step`.
@@ -317,6 +321,7 @@ class Estimator:
             metrics["loss"] = sums[0] / sums[1]
             if np.isnan(metrics["loss"]):
                 session.check_labels()
+            metrics = dict(sorted(metrics.items()))
             metrics["global_step"] = np.int64(session.global_step)
         logging.info(f"Inference Time : {time.monotonic() - start:.5f}s")
         logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
@@ -591,7 +596,7 @@ class Estimator:
                 yield (
                     run,
                     itertools.chain([first], batches),
-                    Session(store, strategy, step.made, checkpoints),
+                    Session(store, strategy, step.made, checkpoints, is_chief=self.config.is_chief),
                 )
             finally:
                 for writer in store.writers.values():
@@ -621,9 +626,10 @@ class Estimator:
             store, step = self._traced(ModeKeys.EVAL, strategy, batch)
             return KeptEvaluation(key, store, step, strategy)
         self._begin_randomness()
-        # What TensorFlow's log says, whose evaluations build a graph each time.
-        logging.info("Calling model_fn.")
-        logging.info("Done calling model_fn.")
+        if values is None:
+            # What TensorFlow's log says, whose evaluations of checkpoints build a graph each time.
+            logging.info("Calling model_fn.")
+            logging.info("Done calling model_fn.")
         kept.reset()
         return kept
 
@@ -661,9 +667,9 @@ class Estimator:
     def _saving_hooks(
         self, hooks: Sequence[Any], listeners: Sequence[CheckpointSaverListener]
     ) -> list[Any]:
-        """Makes the hook that saves, unless there is one; gives listeners to whichever saves."""
+        """Makes the hook that saves, unless there is one; gives listeners to whichever saves first."""
         seconds, steps = self.config.save_checkpoints_secs, self.config.save_checkpoints_steps
-        found = [hook for hook in hooks if isinstance(hook, CheckpointSaverHook)]
+        found = savers_among(hooks)
         made: list[CheckpointSaverHook] = []
         if not found and (seconds or steps):
             made.append(CheckpointSaverHook(self.model_dir, seconds, steps))

@@ -22,28 +22,51 @@ _BASENAME = "model.ckpt"
 class ModelCheckpoints:
     """Saves and restores a store."""
 
-    def __init__(self, store: VariableStore, folder: str, config: Any, saver: Any = None) -> None:
+    def __init__(
+        self,
+        store: VariableStore,
+        folder: str,
+        config: Any,
+        saver: Any = None,
+        name: str = _BASENAME,
+    ) -> None:
         """Opens a folder.
 
         Args:
             store: what is saved.
-            folder: of the estimator.
-            config: its `RunConfig`.
+            folder: where.
+            config: the estimator's `RunConfig`.
             saver: a `tf.train.Saver`, which says how many checkpoints stay; None takes what the configuration says.
+            name: what names of checkpoints begin with.
         """
         if saver is None:
             most, hours = config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours
         else:
             most, hours = saver.max_to_keep, saver.keep_checkpoint_every_n_hours
-        self.folder, self._store = folder, store
+        self.folder, self._store, self._name = folder, store, name
+        self._config, self._saver = config, saver
         self._checkpoint = Checkpoint(model=store)
         self._manager = CheckpointManager(
             self._checkpoint,
             folder,
             max_to_keep=most or None,
             keep_checkpoint_every_n_hours=hours,
-            checkpoint_name=_BASENAME,
+            checkpoint_name=name,
         )
+
+    def beside(self, folder: StrPath, name: str, saver: Any) -> "ModelCheckpoints":
+        """Returns what saves the same store in another folder, under another name, or with another saver.
+
+        Args:
+            folder: where to save.
+            name: what names of checkpoints begin with.
+            saver: says how many checkpoints stay; None takes what is said for these.
+        """
+        found = os.fspath(folder)
+        is_same = os.path.realpath(found) == os.path.realpath(self.folder) and name == self._name
+        if is_same and saver in (None, self._saver):
+            return self
+        return ModelCheckpoints(self._store, found, self._config, saver or self._saver, name)
 
     def save(self, step: int) -> str:
         """Saves under a step's number; returns the path."""

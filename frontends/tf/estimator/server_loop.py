@@ -14,7 +14,7 @@ from frontends.tf.distribute.coordinator.per_worker import PerWorkerValues, curr
 from frontends.tf.distribute.coordinator.remote_value import RemoteValue
 from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
 from frontends.tf.estimator.hooks.basic import StopAtStepHook
-from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook
+from frontends.tf.estimator.hooks.checkpoint_saver import savers_among
 from frontends.tf.estimator.hooks.own import check_loss
 from frontends.tf.estimator.model_step import ModelStep
 from frontends.tf.estimator.session import Session
@@ -236,7 +236,7 @@ class ServerLoop:
             return False
         if len(self._flying) >= self._ahead():
             return False
-        savers = [hook for hook in hooks if isinstance(hook, CheckpointSaverHook)]
+        savers = savers_among(hooks)
         if any(saver.is_due(session.global_step) for saver in savers):
             return False
         limits = [hook.last_step for hook in hooks if isinstance(hook, StopAtStepHook)]

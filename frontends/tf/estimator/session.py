@@ -19,6 +19,7 @@ from frontends.tf.graph import Operation, VariableStore
 from frontends.tf.summary.collected import ALL_SUMMARIES, Summary
 from spmd.cluster import all_gather_small
 from spmd.topology import spans_processes
+from spmd.typing import StrPath
 
 _GLOBAL_STEP = "global_step"
 # How many steps' labels are known to be in range, or not: by default training looks at the loss that often, or more.
@@ -32,15 +33,22 @@ class Session:
 
     Attributes:
         global_step: as far as is known without waiting for the last steps.
-        has_unsaved: whether steps have trained since variables were saved.
+        is_chief: whether this process, of several that train, is the one that writes and logs for all.
         outputs: what the last step gave, by name; None before the first.
         is_alone: whether no step runs; on parameter servers some may while hooks are called.
         increment: by how much a step moves the global step; None before one has run.
+        training_runs: how many steps have trained in this session.
         asked: names of what is fetched of the next step.
     """
 
     def __init__(
-        self, store: VariableStore, strategy: Any, made: Made, checkpoints: ModelCheckpoints
+        self,
+        store: VariableStore,
+        strategy: Any,
+        made: Made,
+        checkpoints: ModelCheckpoints,
+        *,
+        is_chief: bool = True,
     ) -> None:
         """Begins a run.
 
@@ -49,11 +57,12 @@ class Session:
             strategy: of the steps.
             made: what the model function made.
             checkpoints: where variables are saved.
+            is_chief: see `Session`.
         """
         self._store, self._strategy, self._checkpoints = store, strategy, checkpoints
-        self.made = made
+        self.made, self.is_chief = made, is_chief
         self.global_step = self._first = self.read_global_step()
-        self.has_unsaved = False
+        self.training_runs = 0
         self.outputs: Any = None
         self.increment: int | None = None
         self.is_alone = True
@@ -101,7 +110,7 @@ class Session:
         """Counts a step that was dispatched; waits for the first one, to see by how much it moves the global step."""
         if not self.is_training:
             return
-        self.has_unsaved = True
+        self.training_runs += 1
         if self.increment is None:
             self.increment = self.read_global_step() - self._first
             if not self.increment:
@@ -122,11 +131,9 @@ class Session:
             return False
         return all_gather_small("estimator", str(is_due))[0] == str(True)
 
-    def save(self, step: int) -> str:
-        """Saves the variables under a step's number; returns the path."""
-        path = self._checkpoints.save(step)
-        self.has_unsaved = False
-        return path
+    def checkpoints_in(self, folder: StrPath, name: str, saver: Any) -> ModelCheckpoints:
+        """Returns what saves the variables in a folder; see `ModelCheckpoints.beside`."""
+        return self._checkpoints.beside(folder, name, saver)
 
     def metric(self, value: object) -> Any:
         """Computes the value of a metric from its variables as they are."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.golden.estimators.base import Log, recorded
+from tests.golden.estimators.base import Log, folder, recorded
 from tests.golden.estimators.small import GROUP, estimator_of, inputs, model, rows
 from tests.golden.scenarios.base import Case, Setting
 
@@ -166,3 +166,42 @@ def hooks(s: Setting) -> Iterator[Case]:
             estimator_of(tf, model_fn).train(rows(tf), steps=3)
 
     yield "nan", nan
+
+    def among_hooks(saves: str | None = None) -> list[Any]:
+        """What hooks find in the folder when they are called, with the estimator's own saver or one that is among them."""
+        found: list[Any] = []
+        model_dir, other = folder(), folder()
+
+        def latest() -> list[Any]:
+            paths = [tf.train.latest_checkpoint(one) for one in (model_dir, other)]
+            return [None if path is None else path.rpartition("/")[2] for path in paths]
+
+        class Looking(train.SessionRunHook):
+            def __init__(self, name: str) -> None:
+                self.name = name
+
+            def after_create_session(self, session: Any, coord: Any) -> None:
+                found.append([self.name, "after_create_session", *latest()])
+
+            def after_run(self, run_context: Any, run_values: Any) -> None:
+                found.append([self.name, "after_run", *latest()])
+
+            def end(self, session: Any) -> None:
+                found.append([self.name, "end", *latest()])
+
+        hooks = [Looking("given")]
+        if saves is not None:
+            hooks.append(train.CheckpointSaverHook(other, save_steps=2, checkpoint_basename=saves))
+        model_fn = model(
+            tf,
+            training_hooks=lambda fields: [Looking("training")],
+            training_chief_hooks=lambda fields: [Looking("chief")],
+        )
+        run_config = tf.estimator.RunConfig(save_checkpoints_steps=2)
+        with Log():
+            estimator_of(tf, model_fn, model_dir, config=run_config).train(rows(tf), hooks, steps=3)
+        return found
+
+    yield "order/own_saver", among_hooks
+    yield "order/saver_given", lambda: among_hooks("model.ckpt")
+    yield "order/saver_given_with_name", lambda: among_hooks("other.ckpt")

@@ -58,7 +58,7 @@ def log(s: Setting) -> Iterator[Case]:
     def hook_lines(**options: Any) -> list[str]:
         def hooks(fields: Any) -> list[Any]:
             made = tf.compat.v1.train.LoggingTensorHook(
-                {"a": fields["loss"], "b": 1.0 * fields["loss"]}, **options
+                {"b": 1.0 * fields["loss"], "a": fields["loss"]}, **options
             )
             return [made]
 
@@ -70,10 +70,35 @@ def log(s: Setting) -> Iterator[Case]:
 
     yield "logging_hook", lambda: hook_lines(every_n_iter=2)
     yield "logging_hook_at_end", lambda: hook_lines(at_end=True)
+    yield "logging_hook_at_end_too", lambda: hook_lines(every_n_iter=2, at_end=True)
     yield (
         "logging_hook_formatter",
         lambda: hook_lines(every_n_iter=2, formatter=lambda values: f"a = of {sorted(values)}"),
     )
+
+    def in_memory() -> list[str]:
+        model_dir = folder()
+        with Log() as found:
+            estimator = estimator_of(tf, model_dir=model_dir)
+            hook = tf.estimator.experimental.InMemoryEvaluatorHook(
+                estimator, rows(tf), steps=1, every_n_iter=1
+            )
+            estimator.train(rows(tf), [hook], steps=2)
+        return [one for one in found.lines if one == "Calling model_fn."]
+
+    yield "in_memory", in_memory
+
+    def evaluated() -> list[str]:
+        metrics = tf.compat.v1.metrics
+
+        def several(fields: Any) -> Any:
+            return {name: metrics.mean(fields["loss"]) for name in ("z", "a")}
+
+        with Log():
+            estimator = estimator_of(tf, model(tf, eval_metric_ops=several))
+            return list(estimator.evaluate(rows(tf), steps=1))
+
+    yield "evaluated_names", evaluated
 
 
 @recorded("estimator.files", GROUP)

@@ -84,14 +84,23 @@ class LoggingTensorHook(SessionRunHook):
             )
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
-        self._tensors = (
-            tensors if isinstance(tensors, Mapping) else {_name(one): one for one in tensors}
+        # What a mapping has is logged in alphabetical order, and a list in its own.
+        self._tensors: Mapping[str, Any] = (
+            dict(sorted(tensors.items()))
+            if isinstance(tensors, Mapping)
+            else {_name(one): one for one in tensors}
         )
         only_at_end = every_n_iter is None and every_n_secs is None
         self._timer = None if only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
         self._at_end, self._formatter = at_end, formatter
         self._steps = 0
         self._last: dict[str, Any] = {}
+
+    def begin(self) -> None:
+        """See `SessionRunHook.begin`."""
+        self._steps = 0
+        if self._timer is not None:
+            self._timer.reset()
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         """See `SessionRunHook.before_run`."""
@@ -103,15 +112,18 @@ class LoggingTensorHook(SessionRunHook):
         if run_values.results is not None:
             self._last = run_values.results
             if self._timer is not None and self._timer.should_trigger_for_step(self._steps):
-                self._log(self._timer.update_last_triggered_step(self._steps)[0])
+                self._log()
         self._steps += 1
 
     def end(self, session: Any) -> None:
         """See `SessionRunHook.end`."""
         if self._at_end and self._last:
-            self._log(None)
+            self._log()
 
-    def _log(self, seconds: float | None) -> None:
+    def _log(self) -> None:
+        """Logs values, and how long ago others were logged."""
+        timer = self._timer
+        seconds = None if timer is None else timer.update_last_triggered_step(self._steps)[0]
         if self._formatter is not None:
             logging.info(self._formatter(self._last))
             return

@@ -1,7 +1,7 @@
 """The hook that saves checkpoints."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from frontends.tf.compat.v1 import logging
@@ -53,23 +53,29 @@ class CheckpointSaverHook(SessionRunHook):
         """Says how often.
 
         Args:
-            checkpoint_dir: the folder of the estimator.
+            checkpoint_dir: where to save. With another folder than the estimator's, that one gets no checkpoints, as in
+                TensorFlow.
             save_secs: after how many seconds.
             save_steps: after how many steps.
-            saver: accepted, and not used.
-            checkpoint_basename: must be that of estimators.
-            scaffold: accepted, and not used.
+            saver: a `tf.train.Saver`, which says how many checkpoints stay; None takes what the estimator says.
+            checkpoint_basename: what names of checkpoints begin with.
+            scaffold: a `tf.train.Scaffold` that has the saver.
             listeners: called around saving.
             save_graph_def: accepted, and not used: there is no graph.
 
         Raises:
-            ValueError: both intervals are given, or none.
+            ValueError: both intervals are given, or none; or a saver and a scaffold.
         """
-        self._folder = os.fspath(checkpoint_dir)
+        if saver is not None and scaffold is not None:
+            raise ValueError("You cannot provide both saver and scaffold.")
+        self._folder, self._name = os.fspath(checkpoint_dir), checkpoint_basename
+        self._saver = getattr(scaffold, "saver", saver)
         self._timer = SecondOrStepTimer(save_secs, save_steps)
         self._by_clock = save_secs is not None
         self._listeners = list(listeners or ())
-        logging.info("Create CheckpointSaverHook.")
+        self._checkpoints: Any = None
+        # What has been saved. Not the step's number, which a train_op need not move.
+        self._saved_runs = 0
 
     def listen(self, listeners: Sequence[CheckpointSaverListener]) -> None:
         """Adds listeners that it does not have yet."""
@@ -90,6 +96,9 @@ class CheckpointSaverHook(SessionRunHook):
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """See `SessionRunHook.after_create_session`."""
+        # Only now is it known whether this process is the one that tells of it.
+        _tell(session, "Create CheckpointSaverHook.")
+        self._checkpoints = session.checkpoints_in(self._folder, self._name, self._saver)
         step = session.global_step
         self._timer.update_last_triggered_step(step)
         self._save(session, step)
@@ -107,19 +116,39 @@ class CheckpointSaverHook(SessionRunHook):
     def end(self, session: Any) -> None:
         """See `SessionRunHook.end`."""
         step = session.read_global_step()
-        # Not by the step's number, which a train_op need not move.
-        if session.has_unsaved:
+        if session.training_runs != self._saved_runs:
             self._save(session, step)
         for listener in self._listeners:
             listener.end(session, step)
 
     def _save(self, session: Any, step: int) -> bool:
         """Saves; tells whether a listener wants the training to end."""
-        logging.info(f"Calling checkpoint listeners before saving checkpoint {step}...")
+        _tell(session, f"Calling checkpoint listeners before saving checkpoint {step}...")
         for listener in self._listeners:
             listener.before_save(session, step)
-        logging.info(f"Saving checkpoints for {step} into {self._folder}/model.ckpt.")
-        session.save(step)
-        logging.info(f"Calling checkpoint listeners after saving checkpoint {step}...")
-        wishes = [listener.after_save(session, step) for listener in self._listeners]
-        return True in wishes
+        path = os.path.join(self._folder, self._name)
+        _tell(session, f"Saving checkpoints for {step} into {path}.")
+        self._checkpoints.save(step)
+        self._saved_runs = session.training_runs
+        _tell(session, f"Calling checkpoint listeners after saving checkpoint {step}...")
+        stops = False
+        for listener in self._listeners:
+            if listener.after_save(session, step) is True:
+                _tell(
+                    session,
+                    "A CheckpointSaverListener requested that training be stopped. "
+                    f"listener: {listener}",
+                )
+                stops = True
+        return stops
+
+
+def _tell(session: Any, line: str) -> None:
+    """Logs a line in one of the processes that save together."""
+    if session.is_chief:
+        logging.info(line)
+
+
+def savers_among(hooks: Iterable[object]) -> list[CheckpointSaverHook]:
+    """Returns those of some hooks that save."""
+    return [hook for hook in hooks if isinstance(hook, CheckpointSaverHook)]

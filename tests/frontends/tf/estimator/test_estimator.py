@@ -126,11 +126,11 @@ def test_the_log_says_what_tensorflow_says(make, caplog):
         "Saving checkpoints for 0 into ",
         "Calling checkpoint listeners after saving checkpoint 0...",
         f"loss = {losses[0]}",
-        "global_step/sec: ",
-        f"loss = {losses[2]}",
         "Calling checkpoint listeners before saving checkpoint 3...",
         "Saving checkpoints for 3 into ",
         "Calling checkpoint listeners after saving checkpoint 3...",
+        "global_step/sec: ",
+        f"loss = {losses[2]}",
         "global_step/sec: ",
         f"loss = {losses[4]}",
         "Calling checkpoint listeners before saving checkpoint 5...",
@@ -374,6 +374,38 @@ def test_a_hook_that_saves_takes_the_place_of_the_estimators_own(make, tmp_path)
     estimator = make(save_checkpoints_steps=1)
     estimator.train(data(10), [hook], steps=5, saving_listeners=[Listener()])
     assert saves == [0, 3, 5]
+
+
+def test_hooks_find_the_checkpoint_of_their_step(make):
+    estimator, found = make(save_checkpoints_steps=2), []
+
+    class Looking(tf.estimator.SessionRunHook):
+        def after_create_session(self, session, coord):
+            found.append(estimator.latest_step())
+
+        def after_run(self, run_context, run_values):
+            found.append(estimator.latest_step())
+
+        def end(self, session):
+            found.append(estimator.latest_step())
+
+    estimator.train(data(10), [Looking()], steps=3)
+    assert found == [0, 0, 2, 2, 3]
+
+
+def test_metrics_are_in_order_and_the_global_step_comes_last(make):
+    def model_fn(features, labels, mode):
+        mean = tf.compat.v1.metrics.mean(features)
+        return tf.estimator.EstimatorSpec(
+            mode, None, mean[0], eval_metric_ops={"z": mean, "a": mean}
+        )
+
+    assert list(tf.estimator.Estimator(model_fn).evaluate(data())) == [
+        "a",
+        "loss",
+        "z",
+        "global_step",
+    ]
 
 
 def test_listeners_need_a_hook_that_saves(make):

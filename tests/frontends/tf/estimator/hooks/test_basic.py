@@ -51,6 +51,26 @@ def test_logged_numbers_look_as_in_tensorflow(caplog):
     assert caplog.messages == ["x = [0.00000001 1.        ], loss = 0.1"]
 
 
+def test_logged_names_are_in_order_but_for_those_of_a_list(caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    found = tf.estimator.SessionRunValues({"b": 1, "a": 2})
+    for tensors in ({"b": "b", "a": "a"}, ["b", "a"]):
+        hook = tf.estimator.LoggingTensorHook(tensors, every_n_iter=1)
+        asked = hook.before_run(None).fetches
+        hook.after_run(None, found._replace(results={name: found.results[name] for name in asked}))
+    assert caplog.messages == ["a = 2, b = 1", "b = 1, a = 2"]
+
+
+def test_the_last_values_are_logged_with_the_time_since_others(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    hook = tf.estimator.LoggingTensorHook(["global_step"], every_n_iter=2, at_end=True)
+    for _ in range(2):  # it begins anew
+        caplog.clear()
+        _train(tmp_path, hook, steps=3)
+        lines = [one.getMessage() for one in caplog.records if one.module == "basic"]
+        assert [" sec)" in line for line in lines] == [False, True, True]
+
+
 def test_logging_needs_an_interval():
     for given in ({}, {"every_n_iter": 1, "every_n_secs": 1}, {"every_n_iter": 0}):
         with pytest.raises(ValueError, match="every_n"):
