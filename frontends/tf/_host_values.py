@@ -1,4 +1,4 @@
-"""What functions of `tf` do with values that are on the host alone: texts, ragged and sparse tensors.
+"""What functions of `tf` do with values that are no arrays: texts, of which programs have fingerprints, ragged and sparse tensors.
 
 A function of arrays fails on them. Only then are its arguments looked at, so that calls with arrays cost nothing.
 """
@@ -21,7 +21,7 @@ _NO_DATA = frozenset({"name", "dtype", "out_type"})
 def called_on_host(
     name: str, function: Callable[..., Any], args: tuple[Nested, ...], kwargs: Mapping[str, Nested]
 ) -> Any:
-    """Calls a function on values of the host.
+    """Calls a function on values that are on the host, or are fingerprints.
 
     Args:
         name: TensorFlow's name of the function, such as `"tf.reduce_sum"`.
@@ -48,6 +48,8 @@ def _has(is_kind: Callable[[Any], bool], structure: Nested) -> bool:
 
 
 def _kinds() -> tuple[_Kind, ...]:
+    from frontends.tf.feature_column import Texts
+    from frontends.tf.feature_column.moved_texts import on_fingerprints
     from frontends.tf.ops.text_arrays import holds_text, on_texts
     from frontends.tf.ragged.dispatch import on_ragged
     from frontends.tf.ragged.ragged_tensor import RaggedTensor
@@ -57,5 +59,6 @@ def _kinds() -> tuple[_Kind, ...]:
     return (
         (lambda leaf: isinstance(leaf, RaggedTensor), on_ragged),
         (lambda leaf: isinstance(leaf, SparseTensor), on_sparse),
+        (lambda leaf: isinstance(leaf, Texts), on_fingerprints),
         (holds_text, lambda name, _, arguments: on_texts(name, arguments)),
     )

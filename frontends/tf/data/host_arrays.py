@@ -112,10 +112,20 @@ def check_on_host(values: Nested, what: str) -> None:
     """
     # Once a class: lists of texts are long.
     if any(issubclass(kind, Tracer) for kind in set(map(type, jax.tree.leaves(values)))):
-        advice = (
-            f"{what} works on the host, and got an array of a program that is being traced. Call it in a map of the dataset, "
-            "or before the step; a step takes dense arrays of numbers."
-        )
+        # It imports what works on the host.
+        from frontends.tf.feature_column import Texts
+
+        if isinstance(values, Texts):
+            advice = (
+                f"{what} needs texts, of which a model function or step has fingerprints: it can compare them, give them to "
+                "feature columns or tf.strings.to_hash_bucket_fast, and return them as predictions. Call this in a map of the dataset: "
+                "dataset.map(lambda features, labels: ({**features, 'new': tf.strings.lower(features['text'])}, labels))."
+            )
+        else:
+            advice = (
+                f"{what} works on the host, and got an array of a program that is being traced. Call it in a map of the "
+                "dataset, or before the step; a step takes dense arrays of numbers."
+            )
         run_as_python(advice)
         raise ValueError(advice)
 

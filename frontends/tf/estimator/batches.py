@@ -6,6 +6,7 @@ from typing import Any
 
 from frontends.tf import data
 from frontends.tf.data.one_shot import input_of
+from frontends.tf.estimator.batch_texts import BatchTexts
 from frontends.tf.feature_column import prepared
 
 
@@ -18,12 +19,15 @@ def call_with(function: Callable[..., Any], **known: Any) -> Any:
     )
 
 
-def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Iterator[Any]:
+def batches_of(
+    input_fn: Callable[..., Any], strategy: Any, texts: BatchTexts | None = None, **known: Any
+) -> Iterator[Any]:
     """Iterates over batches for all replicas: each of them gets what one call of the dataset's iterator gives.
 
     Args:
         input_fn: returns a dataset, or what an iterator's `get_next` gave, or features and labels that are the same for each step.
         strategy: of the replicas.
+        texts: takes the texts of each batch, of which steps get fingerprints; None if nobody needs them.
         **known: what `input_fn` may take.
 
     Returns:
@@ -34,9 +38,10 @@ def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Ite
         found = input_of(lambda: call_with(input_fn, input_context=context, **known))
         if not isinstance(found, data.Dataset):
             found = data.Dataset.from_tensors(found).repeat()
-        return prepared(found)
+        return prepared(found) if texts is None else texts.beside(found)
 
-    for element in strategy.distribute_datasets_from_function(dataset):
+    elements = strategy.distribute_datasets_from_function(dataset)
+    for element in elements if texts is None else texts.taken_from(elements):
         if not isinstance(element, tuple):
             yield element, None
         elif len(element) == 2:

@@ -20,6 +20,7 @@ from frontends.tf.compat.v1.slots import name_of, value_of
 from frontends.tf.distribute.scope import StrategyLike, default_strategy, in_force
 from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
 from frontends.tf.estimator import model_checkpoints
+from frontends.tf.estimator.batch_texts import BatchTexts
 from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks, missing
 from frontends.tf.estimator.events import event_writer, write_values
@@ -40,6 +41,7 @@ from frontends.tf.estimator.run_config import RunConfig
 from frontends.tf.estimator.server_training import coordinate, serve, serves, uses_servers
 from frontends.tf.estimator.session import Session
 from frontends.tf.estimator.warm_start import WarmStartSettings, warm_start
+from frontends.tf.feature_column import Texts
 from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
 from frontends.tf.ops.random_stream import randomness_apart
@@ -349,7 +351,7 @@ class Estimator:
             yield_single_examples: whether to yield rows, or batches.
 
         Yields:
-            Arrays, or dicts of them by name.
+            Arrays, or dicts of them by name; texts of the batch as bytes.
 
         Raises:
             ValueError: there are no such keys.
@@ -358,13 +360,19 @@ class Estimator:
         path = self._checkpoint_or_none(checkpoint_path, "predict")
         strategy = self._strategy(None)
         keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
-        with self._prepared(ModeKeys.PREDICT, strategy, input_fn, path) as (run, batches, session):
+        texts = BatchTexts()
+
+        def on_host(value: Any) -> np.ndarray:
+            if isinstance(value, Texts):
+                return texts.behind(on_host(value.words))
+            return np.asarray(strategy.experimental_local_results(value)[0])
+
+        prepared = self._prepared(ModeKeys.PREDICT, strategy, input_fn, path, texts=texts)
+        with prepared as (run, batches, session):
             own = [*(hooks or ()), *session.made.spec.prediction_hooks]
             for outputs in self._steps_of(run, batches, session, own):
                 found = outputs["predictions"]
-                rows = nest.map_structure(
-                    lambda one: np.asarray(strategy.experimental_local_results(one)[0]), found
-                )
+                rows = nest.map_structure(on_host, found)
                 if isinstance(rows, Mapping):
                     # In the order of the model function; JAX sorts.
                     wanted = [
@@ -535,6 +543,7 @@ class Estimator:
         input_fn: Callable[..., Any],
         path: str | None = None,
         values: Mapping[str, Any] | None = None,
+        texts: BatchTexts | None = None,
     ) -> Iterator[tuple[_Run, Iterator[Any], Session]]:
         """Calls the model function for the first batch, and gives variables their values.
 
@@ -548,6 +557,7 @@ class Estimator:
                 batches_of(
                     input_fn,
                     strategy,
+                    texts,
                     mode=mode,
                     params=self._params_for(mode, of_model=False),
                     config=self.config,

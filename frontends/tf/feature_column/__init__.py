@@ -38,7 +38,9 @@ from frontends.tf.feature_column.numeric import bucketized_column as bucketized_
 from frontends.tf.feature_column.numeric import numeric_column as numeric_column
 from frontends.tf.feature_column.parsing import make_parse_example_spec as make_parse_example_spec
 from frontends.tf.feature_column.texts import Texts as Texts
+from frontends.tf.feature_column.texts import has_texts as has_texts
 from frontends.tf.feature_column.texts import prepare as prepare
+from frontends.tf.feature_column.texts import prepare_beside as prepare_beside
 from frontends.tf.feature_column.texts import prepared as prepared
 from frontends.tf.feature_column.weighted import (
     weighted_categorical_column as weighted_categorical_column,

@@ -155,9 +155,30 @@ def prepared(dataset: Any) -> Any:
     Args:
         dataset: of `tf.data`.
     """
+    return dataset.map(prepare) if has_texts(dataset) else dataset
+
+
+def prepare_beside(*components: Nested) -> tuple[Nested, tuple[Any, ...]]:
+    """Replaces texts as `prepare` does, and keeps them beside it.
+
+    Args:
+        *components: see `prepare`.
+
+    Returns:
+        What `prepare` gives; and the texts, as they were.
+
+    Examples:
+        >>> prepare_beside(np.array(["fig", "plum"]))
+        (Texts(shape=(2,)), (array(['fig', 'plum'], dtype='<U4'),))
+    """
+    leaves = jax.tree.leaves(components, is_leaf=_is_leaf)
+    return prepare(*components), tuple(leaf for leaf in leaves if _holds_text(leaf))
+
+
+def has_texts(dataset: Any) -> bool:
+    """Tells whether there are texts in a dataset of `tf.data`."""
     specs = jax.tree.leaves(dataset.element_spec)
-    has_texts = any(as_dtype(spec.dtype).name == "string" for spec in specs)
-    return dataset.map(prepare) if has_texts else dataset
+    return any(as_dtype(spec.dtype).name == "string" for spec in specs)
 
 
 def _is_leaf(node: Any) -> bool:

@@ -12,28 +12,40 @@ from frontends.tf.data.host_arrays import (
     shown,
     text_array,
 )
+from frontends.tf.feature_column import Texts
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.strings.mapping import on_each
+
+_MOST_IN_PROGRAM = 2**31 - 1
 
 
 def to_hash_bucket_fast(input: HostLike, num_buckets: int, name: str | None = None) -> Any:
     """Hashes texts into buckets by FarmHash's fingerprint, the same buckets as TensorFlow's.
+
+    What differs here: texts of a batch in a model function or step, which are fingerprints, are given to buckets by the program.
 
     Args:
         input: texts.
         num_buckets: how many there are.
 
     Returns:
-        int64, of the texts' shape.
+        int64, of the texts' shape; int32 in a program.
 
     Raises:
-        ValueError: there is no bucket.
+        ValueError: there is no bucket, or more than 2**31 - 1 in a program.
 
     Source: `tf.strings.to_hash_bucket_fast`.
     """
     if isinstance(input, RaggedTensor):
         return input.with_flat_values(to_hash_bucket_fast(input.flat_values, num_buckets))
     count = _bucket_count(num_buckets, "to_hash_bucket_fast")
+    if isinstance(input, Texts):
+        if count > _MOST_IN_PROGRAM:
+            raise ValueError(
+                f"to_hash_bucket_fast: a program has at most {_MOST_IN_PROGRAM} buckets, got {count}. Give texts to more in a map "
+                "of the dataset."
+            )
+        return input.buckets(count)
     texts = text_array(input, "tf.strings.to_hash_bucket_fast: input")
     found = fingerprints(texts.reshape(-1).tolist()) % np.uint64(count)
     return shown(found.astype(np.int64).reshape(texts.shape))

@@ -18,6 +18,7 @@ from tests.golden.estimators import (
     options,
     programs,
     steps,
+    texts,
 )
 from tests.golden.estimators.base import SCENARIOS
 
@@ -36,4 +37,5 @@ __all__ = [
     "options",
     "programs",
     "steps",
+    "texts",
 ]

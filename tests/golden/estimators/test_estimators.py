@@ -66,6 +66,7 @@ SLOW = {
     "estimator.log@none",
     "estimator.files@none",
     "estimator.steps@none",
+    "estimator.texts@none",
     "estimator.train_and_evaluate@none",
     "estimator.programs@none",
     "estimator.cells@none",

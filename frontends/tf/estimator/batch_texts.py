@@ -1,0 +1,72 @@
+"""Texts of the batch that a step computes on, beside it: the step has fingerprints of them, and predictions may be texts."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from frontends.tf.feature_column import Texts, has_texts, prepare_beside
+
+
+class BatchTexts:
+    """The texts of the batch that was read last."""
+
+    def __init__(self) -> None:
+        """Knows none as yet."""
+        self._are_beside = False
+        self._texts: tuple[Any, ...] = ()
+        # By fingerprint; None until somebody asks.
+        self._known: dict[bytes, bytes] | None = None
+
+    def beside(self, dataset: Any) -> Any:
+        """Has a dataset give what steps take, and the texts beside it, if it has some.
+
+        Args:
+            dataset: of `tf.data`.
+        """
+        self._are_beside = has_texts(dataset)
+        return dataset.map(prepare_beside) if self._are_beside else dataset
+
+    def taken_from(self, elements: Iterable[Any]) -> Iterator[Any]:
+        """Iterates over what steps take, and keeps the texts of the last one."""
+        for element in elements:
+            taken = element
+            if self._are_beside:
+                taken, self._texts = element
+                self._known = None
+            yield taken
+
+    def behind(self, words: np.ndarray) -> np.ndarray:
+        """Returns texts of the batch, as bytes.
+
+        Args:
+            words: their fingerprints, as in `Texts`.
+
+        Raises:
+            ValueError: it has no such text.
+        """
+        if self._known is None:
+            self._known = {}
+            for one in self._texts:
+                values = np.asarray(one).ravel().tolist()
+                self._known |= zip(
+                    _keys(Texts.of(values).words), map(_as_bytes, values), strict=True
+                )
+        found = np.empty(words.shape[:-1], object)
+        try:
+            found.reshape(-1)[:] = [self._known[key] for key in _keys(words)]
+        except KeyError:
+            raise ValueError(
+                "A prediction is a text that the batch has not. Predictions can be texts of the batch; write others in what "
+                "takes the predictions, or predict numbers that stand for them."
+            ) from None
+        return found
+
+
+def _keys(words: np.ndarray) -> list[bytes]:
+    """Makes keys of a dictionary of fingerprints."""
+    return [one.tobytes() for one in words.reshape(-1, 2)]
+
+
+def _as_bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
