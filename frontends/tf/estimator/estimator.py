@@ -44,7 +44,7 @@ from frontends.tf.estimator.warm_start import WarmStartSettings, warm_start
 from frontends.tf.feature_column import Texts
 from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
-from frontends.tf.ops.random_stream import randomness_apart
+from frontends.tf.ops.random_stream import noting_draws, randomness_apart
 from frontends.tf.train.tensor_bundle import is_bundle
 from frontends.tf.variable import TracedInitialValueError
 from spmd.replica import is_per_replica
@@ -435,9 +435,10 @@ class Estimator:
         strategy = default_strategy()
         with in_force(strategy):
             received = receive(serving_input_receiver_fn)
-            store, step = self._traced(
-                ModeKeys.PREDICT, strategy, (received.receiver.features, None)
-            )
+            with noting_draws() as drawn:
+                store, step = self._traced(
+                    ModeKeys.PREDICT, strategy, (received.receiver.features, None)
+                )
             logging.info(f"Restoring parameters from {path}")
             try:
                 ModelCheckpoints(store, self.model_dir, self.config).restore(path)
@@ -447,7 +448,7 @@ class Estimator:
                     "Could not load all requested variables from checkpoint. Please make sure your model_fn does not expect "
                     f"variables that were not saved in the checkpoint {path}: {error}"
                 ) from error
-            write(folder, step, serving_input_receiver_fn, received)
+            write(folder, step, serving_input_receiver_fn, received, drawn)
         copy_assets(folder, assets_extra or {})
         folder.rename(target)
         logging.info(f"SavedModel written to: {target}")

@@ -8,12 +8,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
 from frontends.tf.graph import LabelCheck, current_graph, note_check, range_of
 from frontends.tf.ops import random, windows
 from frontends.tf.ops.clip import clip_by_norm
-from frontends.tf.ops.convert import convert_to_tensor, static_axes
+from frontends.tf.ops.convert import convert_to_tensor, static_axes, static_shape
 from frontends.tf.ops.indexing import gather
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
@@ -114,7 +115,7 @@ def l2_loss(t: TensorLike, name: str | None = None) -> jax.Array:
 
 def dropout(
     x: TensorLike,
-    rate: float,
+    rate: TensorLike,
     noise_shape: ShapeLike = None,
     seed: int | None = None,
     name: str | None = None,
@@ -122,9 +123,10 @@ def dropout(
     """Zeroes a fraction of the elements, and scales up the rest; see `tf.nn.dropout`.
 
     Raises:
-        ValueError: `rate` is not in [0, 1), or `x` is not floating point.
+        ValueError: `rate` is known and not in [0, 1), or `x` is not floating point.
     """
-    if not 0 <= rate < 1:
+    rate = _known_rate(rate)
+    if isinstance(rate, float) and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar in the range [0, 1). Received: rate={rate}.")
     x = jnp.asarray(x)
     if not jnp.issubdtype(x.dtype, jnp.floating):
@@ -132,13 +134,23 @@ def dropout(
             f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
             "Convert it: tf.cast(x, tf.float32)."
         )
-    if rate == 0:
+    if isinstance(rate, float) and rate == 0:
         return x
     asked = x.shape if noise_shape is None else noise_shape
     sizes = zip(x.shape, asked, strict=True)
-    shape = tuple(own if size is None else int(size) for own, size in sizes)
-    kept = random.uniform(shape, seed=seed) < 1 - rate
-    return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
+    shape = static_shape([own if size is None else size for own, size in sizes])
+    keep = 1 - rate
+    kept = random.uniform(shape, seed=seed) < keep
+    scale = keep if isinstance(keep, float) else keep.astype(x.dtype)
+    return jnp.where(kept, x / scale, jnp.zeros_like(x))
+
+
+def _known_rate(rate: TensorLike) -> float | jax.Array:
+    """Returns a rate of dropout: a number, or an array that only a program knows."""
+    if isinstance(rate, int | float):
+        return float(rate)
+    made = convert_to_tensor(rate)
+    return made if isinstance(made, Tracer) else float(made)
 
 
 def bias_add(

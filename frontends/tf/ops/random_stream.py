@@ -56,6 +56,19 @@ class _Within:
 _WITHIN: contextvars.ContextVar[_Within | None] = contextvars.ContextVar("tf_within", default=None)
 
 
+_NOTED: contextvars.ContextVar[list[_Stream] | None] = contextvars.ContextVar(
+    "tf_draws", default=None
+)
+
+
+@contextlib.contextmanager
+def noting_draws() -> Generator[list[_Stream]]:
+    """Notes in a list the stream, once for each draw of a block."""
+    drawn: list[_Stream] = []
+    with assigned(_NOTED, drawn):
+        yield drawn
+
+
 def drawing_inside(function: Callable[..., Any]) -> Callable[..., Any]:
     """Lets code draw from the stream inside of transformations of JAX, such as the gradient of Keras's steps.
 
@@ -115,6 +128,9 @@ def take_key() -> tuple[Any, Any]:
     if within is not None:
         return within.take()
     stream = make_stream()
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.append(stream)
     with _LOCK:
         state = stream.value
         after = state + jnp.asarray([0, 0, 1], jnp.uint32)

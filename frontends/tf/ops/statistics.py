@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
-from frontends.tf.ops.convert import convert_to_tensor, static_axes
+from frontends.tf.ops.convert import convert_to_tensor, static_axes, static_shape
 from frontends.tf.ops.nn import batch_normalization
 from frontends.tf.ops.stateless import stateless_uniform
 
@@ -163,6 +163,6 @@ def _dropped(x: TensorLike, rate: float, noise_shape: ShapeLike, draw: Any) -> j
     values = convert_to_tensor(x)
     asked = values.shape if noise_shape is None else noise_shape
     pairs = zip(values.shape, asked, strict=True)
-    shape = tuple(own if size is None else int(size) for own, size in pairs)
+    shape = static_shape([own if size is None else size for own, size in pairs])
     kept = convert_to_tensor(draw(shape)) >= rate
     return jnp.where(kept, values / (1 - rate), jnp.zeros_like(values))

@@ -17,11 +17,11 @@ from frontends.tf.ops.indexing import gather
 
 def dropout(
     x: TensorLike,
-    keep_prob: float | None = None,
+    keep_prob: TensorLike = None,
     noise_shape: ShapeLike = None,
     seed: int | None = None,
     name: str | None = None,
-    rate: float | None = None,
+    rate: TensorLike = None,
 ) -> jax.Array:
     """Zeroes a fraction of the elements, and scales up the rest.
 
@@ -41,7 +41,7 @@ def dropout(
         raise ValueError(
             "`rate` must be provided, or keep_prob, and not both: tf.nn.dropout(x, rate=0.5)."
         )
-    gone = rate if rate is not None else 1.0 - (keep_prob or 0.0)
+    gone = rate if keep_prob is None else 1.0 - keep_prob
     return nn.dropout(x, gone, noise_shape, seed)
 
 

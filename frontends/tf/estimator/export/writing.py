@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.saved_model.received import RECEIVED, described, value_of
 from frontends.tf.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from spmd import export
-from spmd.state import StateTable, discover
+from spmd.state import StateTable, Variable, discover
 from spmd.typing import StrPath
 
 _ATTEMPTS = 10
@@ -63,7 +63,13 @@ def receive(function: Receive, fed: dict[int, Any] | None = None) -> Received:
     return Received(placeholders, receiver)
 
 
-def write(path: StrPath, step: ModelStep, function: Receive, received: Received) -> None:
+def write(
+    path: StrPath,
+    step: ModelStep,
+    function: Receive,
+    received: Received,
+    drawn: Iterable[Variable] = (),
+) -> None:
     """Writes what a model function predicts. Blocks until it is on disk; only one process must call it.
 
     Args:
@@ -71,13 +77,14 @@ def write(path: StrPath, step: ModelStep, function: Receive, received: Received)
         step: of predictions, traced, whose variables have their values.
         function: the `serving_input_receiver_fn`.
         received: what it gave.
+        drawn: streams of random numbers that it draws from.
 
     Raises:
         ExportError: a signature cannot be exported.
         TypeError: `export_outputs` are of another kind.
         ValueError: no output is the default.
     """
-    table, _ = discover(step)
+    table, _ = discover(step, [("tf.random", one) for one in drawn])
     endpoints: dict[str, export.Endpoint] = {}
     notes: dict[str, Any] = {}
     for name, signature in _signatures(step, received.receiver).items():

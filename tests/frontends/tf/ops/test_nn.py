@@ -1,5 +1,7 @@
 """Activations, losses and convolutions, against NumPy and numbers that TensorFlow 2.21 gave."""
 
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -179,3 +181,28 @@ def test_depth_and_space():
     np.testing.assert_array_equal(tf.nn.space_to_depth(space, 2), x)
     first = tf.nn.depth_to_space(x.transpose(0, 3, 1, 2), 2, data_format="NCHW")
     np.testing.assert_array_equal(first[0, 0], expected)
+
+
+def test_dropout_may_have_a_rate_that_only_the_program_knows():
+    drop = tf.function(lambda x, rate: tf.nn.dropout(x, rate))
+    x = tf.ones([200])
+    assert set(np.asarray(drop(x, tf.constant(0.5))).tolist()) == {0, 2}
+    assert set(np.asarray(drop(x, tf.constant(0.0))).tolist()) == {1}
+    kept = tf.function(lambda x, share: tf.compat.v1.nn.dropout(x, share))(x, tf.constant(0.25))
+    assert set(np.asarray(kept).tolist()) == {0, 4}
+    assert drop(tf.ones([8], tf.bfloat16), tf.constant(0.5)).dtype == tf.bfloat16
+    with pytest.raises(ValueError, match=r"range \[0, 1\)"):
+        tf.nn.dropout(x, tf.constant(1.0))
+
+
+@pytest.mark.parametrize("noise_shape", [None, [None, 1]])
+def test_dropout_of_any_number_of_rows_is_exported(noise_shape):
+    @jax.jit
+    def drop(x, seed):
+        sampler = functools.partial(tf.random.stateless_uniform, seed=seed)
+        return tf.nn.experimental.general_dropout(x, 0.5, sampler, noise_shape)
+
+    rows = jax.ShapeDtypeStruct(jax.export.symbolic_shape("rows, 3"), np.float32)
+    seed = jax.ShapeDtypeStruct((2,), np.int32)
+    exported = jax.export.export(drop)(rows, seed)
+    assert exported.call(np.ones([5, 3], np.float32), np.array([1, 2], np.int32)).shape == (5, 3)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
-from frontends.tf.ops.random_stream import STREAM, drawing_inside, make_stream
+from frontends.tf.ops.random_stream import STREAM, drawing_inside, make_stream, noting_draws
 from spmd.errors import StateError
 
 
@@ -45,3 +45,12 @@ def test_replicas_draw_for_themselves():
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     first, second = strategy.run(drawing_inside(noisy), args=(tf.ones(2),)).values
     assert not np.array_equal(first, second)
+
+
+def test_draws_are_noted():
+    with noting_draws() as drawn:
+        assert drawn == []
+        jax.block_until_ready(tf.random.normal([2]))
+    assert drawn == [make_stream()]
+    tf.random.normal([2])
+    assert len(drawn) == 1

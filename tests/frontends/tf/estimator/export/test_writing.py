@@ -62,6 +62,23 @@ def exported(tmp_path):
     return exported
 
 
+def test_an_export_that_drops_or_draws_does_so_anew_in_each_call(exported):
+    serve = exported(
+        by_name(
+            predictions=lambda features, kernel: {
+                "y": tf.nn.dropout(features["x"] * kernel, rate=0.5),
+                "by_layer": tf.layers.dropout(features["x"], 0.5, training=tf.constant(True)),
+            }
+        )
+    )["serving_default"]
+    for rows in (1, 100):
+        assert serve(x=np.ones([rows, 1], np.float32))["y"].shape == (rows, 1)
+    first, second = (serve(x=np.ones([100, 1], np.float32)) for _ in range(2))
+    for name in ("y", "by_layer"):
+        assert set(np.asarray(first[name]).ravel().tolist()) == {0, 2}
+        assert (np.asarray(first[name]) != np.asarray(second[name])).any()
+
+
 def test_an_export_serves_what_predict_gives(tmp_path):
     estimator = e.Estimator(linear, tmp_path / "model", params={"rate": 0.1})
     estimator.train(data(10))
