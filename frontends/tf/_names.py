@@ -97,6 +97,29 @@ _HINTS = {
     "tf.contrib.layers.instance_norm": f"{_TF1}: use tf.contrib.layers.layer_norm, or keras.layers.GroupNormalization(groups=-1)",
     "tf.contrib.learn": f"{_TF1}: use tf.estimator, and tf.estimator.train_and_evaluate for Experiment and learn_runner.run",
     "tf.contrib.seq2seq": f"{_TF1}: decode with tf.while_loop and a cell of tf.nn.rnn_cell; attention is tf.nn.softmax of scores",
+    **dict.fromkeys(
+        (
+            "tf.estimator.experimental.LinearSDCA",
+            "tf.contrib.linear_optimizer",
+            "tf.train.SDCAOptimizer",
+        ),
+        "There is no dual coordinate ascent. Train by Ftrl, with the same penalties: tf.estimator.LinearClassifier(columns, "
+        "optimizer=lambda: tf.keras.optimizers.Ftrl(l1_regularization_strength=0.1, l2_regularization_strength=0.1))",
+    ),
+    **dict.fromkeys(
+        (
+            *(
+                f"tf.estimator.BoostedTrees{kind}"
+                for kind in ("Classifier", "Regressor", "Estimator")
+            ),
+            *(
+                f"tf.estimator.experimental.{kind}"
+                for kind in ("RNNClassifier", "RNNEstimator", "KMeans")
+            ),
+        ),
+        "Estimators of trees, recurrent networks and clusters are not there. Write a model function, with "
+        "tf.compat.v1.nn.dynamic_rnn for a recurrent network; trees belong to XGBoost or LightGBM, clusters to scikit-learn",
+    ),
     "tf.contrib.metrics": f"{_TF1}: use tf.metrics",
     "tf.contrib.metrics.streaming_concat": "Arrays in a program have fixed sizes: collect rows with estimator.predict instead",
     "tf.contrib.estimator.SavedModelEstimator": "Go on from a checkpoint: tf.estimator.Estimator(model_fn, warm_start_from=folder)",

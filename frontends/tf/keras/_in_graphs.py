@@ -28,8 +28,8 @@ from frontends.tf.variable import new_variable
 from spmd.assigned import assigned
 from spmd.integrations.keras import KerasObject, Method
 
-# The outermost layer that is being called: TensorFlow's names begin with it.
-_CALLED: contextvars.ContextVar[KerasObject | None] = contextvars.ContextVar(
+# The outermost layer that is being called, and what TensorFlow's names begin with: a name scope, another one for each call.
+_CALLED: contextvars.ContextVar[tuple[KerasObject, str] | None] = contextvars.ContextVar(
     "called_layer", default=None
 )
 
@@ -60,7 +60,8 @@ def call_in_graph(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any)
         return call(self, *args, **kwargs)
     for weight in self.trainable_variables:
         _find(graph, self, weight)
-    with assigned(_CALLED, self):
+    scope = graph.unique_name(in_name_scope(self.name))
+    with assigned(_CALLED, (self, scope)):
         return call(self, *args, **kwargs)
 
 
@@ -136,8 +137,7 @@ def add_in_graph(
             )
 
     with keras.name_scope(self.name, caller=self):
-        path = "/".join([*_called_path(), name or "variable"])
-        weight = as_weight(graph.variable(in_name_scope(path), make))
+        weight = as_weight(graph.variable(f"{_scope()}/{name or 'variable'}", make))
     weight.trainable, weight._autocast = trainable, autocast
     weight.regularizer = keras.regularizers.get(regularizer)
     weight.overwrite_with_gradient = overwrite_with_gradient
@@ -145,13 +145,14 @@ def add_in_graph(
     return weight
 
 
-def _called_path() -> list[str]:
-    """Lists the names of the layers around a weight, from the outermost that is being called on."""
-    called = _CALLED.get()
-    names: list[str] = [*current_path().split("/")]
-    if called is not None and called.name in names:
-        names = names[names.index(called.name) :]
-    return names
+def _scope() -> str:
+    """Names the layers around a weight, from the outermost that is being called on."""
+    names, called = current_path().split("/"), _CALLED.get()
+    if called is not None:
+        layer, scope = called
+        if layer.name in names:
+            return "/".join([scope, *names[names.index(layer.name) + 1 :]])
+    return in_name_scope("/".join(names))
 
 
 def _seeded(initializer: Any) -> Any:

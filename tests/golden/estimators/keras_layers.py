@@ -104,3 +104,57 @@ def keras_layers(s: Setting) -> Iterator[Case]:
             input_fn(tf, features, batch=_BATCH, repeat=False),
             prefix=f"{name}/",
         )
+
+
+@recorded("estimator.keras_names", GROUP)
+def keras_names(s: Setting) -> Iterator[Case]:
+    """What variables are called where layers have the same name, or are called twice."""
+    tf = s.tf
+    v1, layers = tf.compat.v1, tf.keras.layers
+
+    def names(call: Callable[[Any], Any]) -> list[str]:
+        found: list[list[str]] = []
+
+        def model_fn(features: Any, labels: Any, mode: str) -> Any:
+            call(features)
+            found.append(sorted(one.name for one in v1.global_variables()))
+            return tf.estimator.EstimatorSpec(mode, predictions={"x": features})
+
+        rows = wave([2, 3])
+        estimator = tf.estimator.Estimator(model_fn, folder())
+        next(iter(estimator.predict(lambda: tf.data.Dataset.from_tensors(rows))))
+        return found[-1]
+
+    def dense(name: str | None = "a") -> Any:
+        return layers.Dense(2, name=name)
+
+    def called_twice(x: Any, name: str | None) -> None:
+        first = dense(name)
+        first(x), first(x), dense(name)(x)
+
+    def scopes(x: Any, scope: Callable[[str], Any]) -> None:
+        for _ in range(2):
+            with scope("s"):
+                dense()(x)
+
+    def in_one_scope(x: Any) -> None:
+        with v1.variable_scope("s"):
+            dense()(x), dense()(x)
+
+    def functional(x: Any) -> None:
+        inputs = tf.keras.Input([3])
+        tf.keras.Model(inputs, dense()(inputs))(x)
+        dense()(x)
+
+    def models(x: Any) -> None:
+        for _ in range(2):
+            tf.keras.Sequential([dense()], name="m")(x)
+        tf.keras.Sequential([dense()], name="a")(x)
+
+    yield "one_name", lambda: names(lambda x: (dense()(x), dense()(x)))
+    yield "called_twice", lambda: names(lambda x: called_twice(x, "a"))
+    yield "called_twice_unnamed", lambda: names(lambda x: called_twice(x, None))
+    yield "name_scopes", lambda: names(lambda x: scopes(x, tf.name_scope))
+    yield "in_one_scope", lambda: names(in_one_scope)
+    yield "functional", lambda: names(functional)
+    yield "models", lambda: names(models)

@@ -53,6 +53,7 @@ SLOW = {
     "estimator.network@none",
     "estimator.network@n2",
     "estimator.keras_layers@none",
+    "estimator.keras_names@none",
     "estimator.keras_layers@n2",
     "estimator.layers@none",
     "estimator.metrics@none",

@@ -39,6 +39,19 @@ def estimator(folder, model_fn, devices=1):
     return tf.estimator.Estimator(model_fn, folder, config)
 
 
+def test_each_call_of_a_layer_is_a_name_scope_of_its_own():
+    def model_fn(features, labels, mode):
+        first, second = (layers.Dense(1, name="a") for _ in range(2))
+        y = first(features) + first(features) + second(features)
+        found.append([one.name for one in tf.compat.v1.trainable_variables()])
+        return tf.estimator.EstimatorSpec(mode, predictions=y)
+
+    found = []
+    assert len(list(tf.estimator.Estimator(model_fn).predict(rows))) == len(X)
+    names = ["a/kernel:0", "a/bias:0", "a_2/kernel:0", "a_2/bias:0"]  # a_1 is the second call
+    assert all(some == names for some in found)
+
+
 def test_layers_find_their_variables_again(tmp_path):
     seen = []
 
