@@ -141,8 +141,7 @@ def dropout(
     shape = static_shape([own if size is None else size for own, size in sizes])
     keep = 1 - rate
     kept = random.uniform(shape, seed=seed) < keep
-    scale = keep if isinstance(keep, float) else keep.astype(x.dtype)
-    return jnp.where(kept, x / scale, jnp.zeros_like(x))
+    return jnp.where(kept, x / jnp.asarray(keep, x.dtype), jnp.zeros_like(x))
 
 
 def _known_rate(rate: TensorLike) -> float | jax.Array:
