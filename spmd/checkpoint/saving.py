@@ -27,7 +27,7 @@ from spmd.checkpoint.errors import (
 )
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.snapshot import Snapshot, fingerprints
-from spmd.cluster import all_gather_small
+from spmd.cluster import all_gather_small, current_health
 
 _FIRST = 0
 
@@ -119,6 +119,8 @@ class Save:
         layout.publish(self.path)
 
     def _record(self) -> None:
+        if health := current_health():
+            health.saved()
         if self._is_first and self._done is not None:
             self._done()
 

@@ -23,6 +23,8 @@ from spmd.cluster.environments.tf_config import read_tf_config as read_tf_config
 from spmd.cluster.exit_codes import RESTART_LIMIT_VARIABLE as RESTART_LIMIT_VARIABLE
 from spmd.cluster.exit_codes import RESTART_VARIABLE as RESTART_VARIABLE
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE as RETRYABLE_EXIT_CODE
+from spmd.cluster.health import HEALTH_VARIABLE as HEALTH_VARIABLE
+from spmd.cluster.health import current_health as current_health
 from spmd.cluster.job_token import TOKEN_PATH_VARIABLE as TOKEN_PATH_VARIABLE
 from spmd.cluster.job_token import TOKEN_VARIABLE as TOKEN_VARIABLE
 from spmd.cluster.job_token import read_token as read_token
@@ -32,6 +34,7 @@ from spmd.cluster.roster import canonical_host as canonical_host
 from spmd.cluster.runtime import initialize as initialize
 from spmd.cluster.runtime import process_id as process_id
 from spmd.cluster.runtime import shutdown as shutdown
+from spmd.cluster.runtime import start_health as start_health
 from spmd.cluster.runtime import wait_seconds as wait_seconds
 from spmd.cluster.shared_random import SharedDraws as SharedDraws
 from spmd.cluster.shared_random import shared_seed as shared_seed

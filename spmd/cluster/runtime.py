@@ -15,7 +15,7 @@ from typing import NamedTuple
 import jax
 
 from spmd import _jax_internals
-from spmd.cluster import failures
+from spmd.cluster import failures, health
 from spmd.cluster.exit_codes import RESTART_LIMIT_VARIABLE, RESTART_VARIABLE
 from spmd.cluster.rendezvous import Meeting, meet
 from spmd.cluster.roster import Roster
@@ -99,6 +99,7 @@ def initialize(
         return
     _check_nothing_runs(roster)
     _check_attempt(roster)
+    health.start(patience, roster.process_id if roster.is_local else 0)
     failures.take_over()
     meeting = meet(roster, start)
     limits = Limits(patience, min(patience, _SILENT_SECONDS), min(patience, _APART_SECONDS))
@@ -176,6 +177,15 @@ def wait_seconds() -> float:
         660.0
     """
     return (_patience(None) if _joined is None else _joined.patience) + _AFTER_OURS
+
+
+def start_health() -> health.Health | None:
+    """Starts what the environment asks for about the health of this process, if joining a cluster has not.
+
+    Examples:
+        >>> start_health()  # nobody asked
+    """
+    return health.start(_patience(None))
 
 
 def _patience(seconds: float | None) -> float:

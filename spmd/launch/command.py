@@ -102,6 +102,7 @@ _HELP = {
         "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
         "--deadline-seconds": "end the job after this time, whatever restarts (default: a week)",
         "--max-interruptions": "how often a job starts again that was not at fault, under Slurm or a JobSet (default: 100)",
+        "--health-port": "port of the pods on which tasks answer probes and Prometheus (default: none)",
         "--token": "make a secret that tasks prove to each other when they meet, and programs elsewhere to jaxtribute server; with --ps there is one anyway",
         "--image": "container image of the pods",
         "--resource": "the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
@@ -148,6 +149,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--port": {"type": int, "default": DEFAULT_PORT, "metavar": "P"},
     "--deadline-seconds": {"type": int, "default": DEADLINE_SECONDS, "metavar": "S"},
     "--max-interruptions": {"type": int, "default": MAX_INTERRUPTIONS, "metavar": "N"},
+    "--health-port": {"type": int, "metavar": "P"},
     "--token": {"action": "store_true"},
     "--image": {"default": ""},
     "--resource": {"default": "nvidia.com/gpu", "metavar": "NAME"},
@@ -260,6 +262,7 @@ def _run(options: argparse.Namespace) -> int:
         grace_seconds=round(options.grace_seconds),
         deadline_seconds=options.deadline_seconds,
         max_interruptions=options.max_interruptions,
+        health_port=options.health_port,
         token=_token(options, roles, variables, references),
     )
     print(_render(options, job, hosts), end="")

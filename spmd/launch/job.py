@@ -36,6 +36,7 @@ class Job:
         max_restarts: how often the tasks start again when one fails.
         grace_seconds: how long a task may take to end when asked to.
         deadline_seconds: how long the job may take with all restarts, however it fails.
+        health_port: the port on which tasks tell of their health; None if they do not.
         max_interruptions: how often it starts again without having failed, because machines were taken away.
         token: the secret that tasks prove to each other; empty if they need none, or have one already.
         references: names of further environment variables, whose values are secret: they are not written down.
@@ -54,6 +55,7 @@ class Job:
     grace_seconds: int = 30
     deadline_seconds: int = DEADLINE_SECONDS
     max_interruptions: int = MAX_INTERRUPTIONS
+    health_port: int | None = None
     token: str = dataclasses.field(default="", repr=False)
     references: Sequence[str] = ()
 
@@ -64,6 +66,13 @@ class Job:
                 f"but --name is {self.name!r}. Write, for example, --name {name_of(self.name)}."
             )
         check_port("--port", str(self.port))
+        if self.health_port is not None:
+            check_port("--health-port", str(self.health_port))
+            if self.health_port == self.port:
+                raise LaunchError(
+                    f"Expected a port of its own for health, but --health-port and --port are both {self.port}. Write, for "
+                    "example, --health-port 8080."
+                )
         check_number("--max-restarts", self.max_restarts)
         check_number("--grace-seconds", self.grace_seconds)
         check_number("--deadline-seconds", self.deadline_seconds, 1, MOST_SECONDS)

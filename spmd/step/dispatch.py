@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from spmd.cluster import progress
+from spmd.cluster import progress, start_health
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
 from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
 from spmd.replica import PerReplica, RowMask, is_per_replica, mask_of_lengths
@@ -73,6 +73,8 @@ class Executable:
         # Processes with other numbers run other programs, which would wait for each other.
         numbers = program.arguments.static_numbers if self._spans else ()
         self._static = {f"number {i}": digest(repr(key)) for i, key in enumerate(numbers)}
+        # Steps of one process of several are not the job's.
+        self._health = start_health() if self._spans or jax.process_count() == 1 else None
         self._ran = False
         self._padding_error = program.padding_error
         self._tries_padding = program.tries_padding
@@ -190,7 +192,9 @@ class Executable:
         if type(result) is Recorded:
             # After the lock: other steps run while the values come.
             push(jax.tree.map(_one_value, result.updates, is_leaf=is_per_replica))
-            return result.result
+            result = result.result
+        if self._health is not None:
+            self._health.stepped(result)
         return result
 
     def forget_arrays(self) -> None:

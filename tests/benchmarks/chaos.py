@@ -185,7 +185,8 @@ def _run(directory: Path, digits: str, blows: Sequence[Blow]) -> _Run:
             process.wait()
             status = None
     seconds = time.monotonic() - began
-    starts = (directory / "phases-0.txt").read_text().count("start ")
+    begun = directory / "phases-0.txt"
+    starts = begun.read_text().count("start ") if begun.exists() else 0
     text = output.read_text(errors="replace")
     weights = directory / "weights.npz"
     if status is None or status != 0 or not weights.exists():

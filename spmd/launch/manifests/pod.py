@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from spmd.cluster import HEALTH_VARIABLE
 from spmd.errors import LaunchError
 from spmd.launch.checks import check_number
 from spmd.launch.job import Job
@@ -131,6 +132,22 @@ def pod_spec(
         "env": [*variables, *environment],
         "ports": [{"name": port_name, "containerPort": job.port}],
     }
+    if job.health_port is not None:
+        main["env"].append({"name": HEALTH_VARIABLE, "value": f"0.0.0.0:{job.health_port}"})
+        main["ports"].append({"name": "health", "containerPort": job.health_port})
+        # The watchdog ends tasks that hang; this ends one that cannot even say so.
+        main["livenessProbe"] = {
+            "httpGet": {"path": "/healthz", "port": "health"},
+            "periodSeconds": 30,
+            "timeoutSeconds": 10,
+            "failureThreshold": 10,
+        }
+        # Nobody answers until the script joins its cluster, or trains: half an hour for what comes before.
+        main["startupProbe"] = {
+            **main["livenessProbe"],
+            "periodSeconds": 10,
+            "failureThreshold": 180,
+        }
     spec: Manifest = {"restartPolicy": restart} if restart else {}
     spec["terminationGracePeriodSeconds"] = job.grace_seconds
     if options.node_selector:
@@ -168,11 +185,10 @@ def network_policy(job: Job, labels: Mapping[str, str]) -> Manifest:
     Source: https://kubernetes.io/docs/concepts/services-networking/network-policies/
     """
     pods = {"matchLabels": dict(labels)}
-    spec = {
-        "podSelector": pods,
-        "policyTypes": ["Ingress"],
-        "ingress": [{"from": [{"podSelector": pods}]}],
-    }
+    ingress: list[Manifest] = [{"from": [{"podSelector": pods}]}]
+    if job.health_port is not None:  # for Prometheus, wherever it runs
+        ingress.append({"ports": [{"port": job.health_port}]})
+    spec: Manifest = {"podSelector": pods, "policyTypes": ["Ingress"], "ingress": ingress}
     return resource("networking.k8s.io/v1", "NetworkPolicy", {"name": job.name}, spec)
 
 

@@ -116,7 +116,14 @@ def _ray_pod(job: Job, options: PodOptions, kind: str, container: str) -> Manife
     """Makes the pod of a Ray node, whose command and token KubeRay adds."""
     settings = {name: value for name, value in _SETTINGS.items() if name not in job.environment}
     environment = [{"name": name, "value": value} for name, value in settings.items()]
-    spec = pod_spec(dataclasses.replace(job, token=""), options, kind, container, "", environment)
+    spec = pod_spec(
+        dataclasses.replace(job, token="", health_port=None),
+        options,
+        kind,
+        container,
+        "",
+        environment,
+    )
     for name in ("command", "ports"):
         del spec["containers"][0][name]
     return spec

@@ -75,6 +75,26 @@ def test_only_pods_of_the_job_connect_to_its_pods(render: Callable) -> None:
 
 
 @pytest.mark.parametrize("render", SERVED)
+def test_probes_ask_tasks_for_their_health(render: Callable) -> None:
+    text = render(job_of(ALL_ROLES[-1], health_port=8080), OPTIONS)
+    assert schemas.read_policy(text)["spec"]["ingress"][1] == {"ports": [{"port": 8080}]}
+    for template in templates_in(schemas.read(text)):
+        schemas.check_pod_template(template)
+        (container,) = template["spec"]["containers"]
+        if "command" not in container:  # Ray, which KubeRay looks after
+            assert "livenessProbe" not in container
+            continue
+        assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "health"}
+        assert {"name": "health", "containerPort": 8080} in container["ports"]
+        assert {"name": "JAXTRIBUTE_HEALTH_ADDRESS", "value": "0.0.0.0:8080"} in container["env"]
+
+
+def test_health_has_a_port_of_its_own() -> None:
+    with pytest.raises(LaunchError, match="--health-port 8080"):
+        job_of(Roles(1), health_port=2222)
+
+
+@pytest.mark.parametrize("render", SERVED)
 def test_every_job_ends(render: Callable) -> None:
     text = render(job_of(ALL_ROLES[-1], deadline_seconds=3600), OPTIONS)
     deadlines = text.count("activeDeadlineSeconds: 3600\n")
