@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from frontends.tf.feature_column import Texts, has_texts, prepare_beside
+from frontends.tf.feature_column import KnownTexts, has_texts, prepare_beside
 
 
 class BatchTexts:
@@ -15,8 +15,7 @@ class BatchTexts:
         """Knows none as yet."""
         self._are_beside = False
         self._texts: tuple[Any, ...] = ()
-        # By fingerprint; None until somebody asks.
-        self._known: dict[bytes, bytes] | None = None
+        self._known: KnownTexts | None = None  # until somebody asks
 
     def beside(self, dataset: Any) -> Any:
         """Has a dataset give what steps take, and the texts beside it, if it has some.
@@ -46,27 +45,5 @@ class BatchTexts:
             ValueError: it has no such text.
         """
         if self._known is None:
-            self._known = {}
-            for one in self._texts:
-                values = np.asarray(one).ravel().tolist()
-                self._known |= zip(
-                    _keys(Texts.of(values).words), map(_as_bytes, values), strict=True
-                )
-        found = np.empty(words.shape[:-1], object)
-        try:
-            found.reshape(-1)[:] = [self._known[key] for key in _keys(words)]
-        except KeyError:
-            raise ValueError(
-                "A prediction is a text that the batch has not. Predictions can be texts of the batch; write others in what "
-                "takes the predictions, or predict numbers that stand for them."
-            ) from None
-        return found
-
-
-def _keys(words: np.ndarray) -> list[bytes]:
-    """Makes keys of a dictionary of fingerprints."""
-    return [one.tobytes() for one in words.reshape(-1, 2)]
-
-
-def _as_bytes(text: str | bytes) -> bytes:
-    return text.encode() if isinstance(text, str) else text
+            self._known = KnownTexts(self._texts)
+        return self._known.behind(words)

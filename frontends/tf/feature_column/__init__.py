@@ -34,6 +34,7 @@ from frontends.tf.feature_column.embedding import EmbeddingColumn as EmbeddingCo
 from frontends.tf.feature_column.embedding import embedding_column as embedding_column
 from frontends.tf.feature_column.embedding import shared_embeddings as shared_embeddings
 from frontends.tf.feature_column.indicator import indicator_column as indicator_column
+from frontends.tf.feature_column.known_texts import KnownTexts as KnownTexts
 from frontends.tf.feature_column.numeric import bucketized_column as bucketized_column
 from frontends.tf.feature_column.numeric import numeric_column as numeric_column
 from frontends.tf.feature_column.parsing import make_parse_example_spec as make_parse_example_spec

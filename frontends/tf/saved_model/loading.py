@@ -70,9 +70,10 @@ class Signature:
                 f"The signature takes {', '.join(map(str, self.inputs))}, by name, but got "
                 f"{', '.join(given) or 'nothing'}. Write signature({', '.join(f'{n}=...' for n in names)})."
             )
-        outputs = self.__wrapped__([kwargs[name] for name in names])
+        inputs = [kwargs[name] for name in names]
+        outputs = self.__wrapped__(inputs)
         return {
-            spec.name: self._received.given(spec.name, leaf)
+            spec.name: self._received.given(spec.name, leaf, inputs)
             for spec, leaf in zip(self.outputs, jax.tree.leaves(outputs), strict=True)
         }
 

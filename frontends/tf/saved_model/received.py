@@ -18,7 +18,7 @@ from spmd import export
 # The note of an artifact: by signature, what `described` gives.
 RECEIVED = "received"
 _TEXT = "string"
-_TEXTS, _EXAMPLES, _NAMES = "texts", "examples", "names"
+_TEXTS, _EXAMPLES, _NAMES, _GIVEN_BACK = "texts", "examples", "names", "given_back"
 
 
 def value_of(examples: str, key: str) -> str:
@@ -30,6 +30,7 @@ def described(
     texts: Sequence[str],
     examples: Mapping[str, Mapping[str, FixedLenFeature | VarLenFeature]],
     names: Mapping[str, Sequence[str]],
+    given_back: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Describes the inputs and outputs of a signature for the notes.
 
@@ -37,6 +38,7 @@ def described(
         texts: the inputs of the program that are fingerprints.
         examples: by the name of an input that is serialized examples, the features that are read of it.
         names: by the name of an output of the program that is positions in a list of texts, the list.
+        given_back: the outputs of the program that are fingerprints of texts that it was given.
     """
     return {
         _TEXTS: list(texts),
@@ -45,6 +47,7 @@ def described(
             for name, features in examples.items()
         },
         _NAMES: {name: list(some) for name, some in names.items()},
+        _GIVEN_BACK: list(given_back),
     }
 
 
@@ -64,10 +67,8 @@ class Received:
             notes: what `described` gave; empty if these are those of the program.
         """
         self._names: Mapping[str, Sequence[str]] = notes.get(_NAMES, {})
-        self.outputs = [
-            dataclasses.replace(spec, dtype=_TEXT) if spec.name in self._names else spec
-            for spec in endpoint.outputs
-        ]
+        self._given_back: Sequence[str] = notes.get(_GIVEN_BACK, ())
+        self.outputs = [self._output(spec) for spec in endpoint.outputs]
         texts: Sequence[str] = notes.get(_TEXTS, ())
         self._program = [
             dataclasses.replace(spec, shape=spec.shape[:-1], dtype=_TEXT)
@@ -90,33 +91,59 @@ class Received:
             *(spec for spec in self._program if spec.name not in inner),
         ]
 
-    def given(self, name: str, value: Any) -> Any:
-        """Makes what the signature gives of an output of the program."""
+    def _output(self, spec: export.ArraySpec) -> export.ArraySpec:
+        if spec.name in self._given_back:
+            return dataclasses.replace(spec, shape=spec.shape[:-1], dtype=_TEXT)
+        return dataclasses.replace(spec, dtype=_TEXT) if spec.name in self._names else spec
+
+    def given(self, name: str, value: Any, inputs: Sequence[TensorLike]) -> Any:
+        """Makes what the signature gives of an output of the program.
+
+        Args:
+            name: of the output.
+            value: what the program gave.
+            inputs: what the signature was given, in the order of `specs`.
+        """
+        is_known = not isinstance(value, Tracer)
+        if name in self._given_back:
+            # Few who load a model need it.
+            from frontends.tf.feature_column import KnownTexts, Texts
+
+            if not is_known:
+                return Texts(value)
+            values = self._values(inputs)
+            texts = [values[spec.name] for spec in self._program if spec.dtype == _TEXT]
+            return KnownTexts(texts).behind(np.asarray(value))
         names = self._names.get(name)
-        if names is None or isinstance(value, Tracer):
+        if names is None or not is_known:
             return value
         return np.array([one.encode() for one in names], object)[np.asarray(value)]
 
-    def arrays(self, values: Sequence[TensorLike]) -> list[jax.Array]:
+    def arrays(self, inputs: Sequence[TensorLike]) -> list[jax.Array]:
         """Makes what the program takes of the inputs, in the order of `specs`.
 
         Raises:
             TypeError: one has another dtype.
             ValueError: one has another shape, or is no example.
         """
+        values = self._values(inputs)
+        return [_array_of(spec, values[spec.name]) for spec in self._program]
+
+    def _values(self, inputs: Sequence[TensorLike]) -> dict[str, Any]:
+        """Reads serialized examples; gives what the program takes by name, texts as they are."""
         given: dict[str, Any] = {}
-        for spec, value in zip(self.specs, values, strict=True):
+        for spec, value in zip(self.specs, inputs, strict=True):
             features = self._examples.get(spec.name)
             if features is None:
                 given[spec.name] = value
                 continue
-            # Few who load a model need it.
+            # Likewise.
             from frontends.tf.io.parsing import parse_example
 
             for key, one in parse_example(_texts(spec, value), features).items():
                 padded = _padded(one) if isinstance(features[key], VarLenFeature) else one
                 given[value_of(spec.name, key)] = padded
-        return [_array_of(spec, given[spec.name]) for spec in self._program]
+        return given
 
 
 def _as_json(feature: FixedLenFeature | VarLenFeature) -> dict[str, Any]:

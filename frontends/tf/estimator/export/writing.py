@@ -109,7 +109,8 @@ def write(
             for label, one in signature.outputs.items()
             if isinstance(one, ClassNames)
         }
-        notes[name] = described(texts, examples, names)
+        given_back = [label for label, one in signature.outputs.items() if isinstance(one, Texts)]
+        notes[name] = described(texts, examples, names, given_back)
     weights = [
         (str(getattr(one, "name", "variable")).partition(":")[0], value)
         for one, value in zip(table.variables, table.read(), strict=True)
@@ -175,15 +176,19 @@ def _program(
             _check_fed(received.placeholders, fed, name)
             step(received.receiver.features, None)
             signature = _served(step, received.receiver, name)
-            outputs = {
-                label: tensor.ids if isinstance(tensor, ClassNames) else convert_to_tensor(tensor)
-                for label, tensor in signature.outputs.items()
-            }
+            outputs = {label: _array(tensor) for label, tensor in signature.outputs.items()}
             after = table.read()
         columns = enumerate(zip(weights, after, strict=True))
         return outputs, {index: new for index, (old, new) in columns if new is not old}
 
     return call
+
+
+def _array(output: Any) -> Any:
+    """Returns what a program gives of an output: of texts numbers that stand for them."""
+    if isinstance(output, ClassNames):
+        return output.ids
+    return output.words if isinstance(output, Texts) else convert_to_tensor(output)
 
 
 def _served(step: ModelStep, receiver: Any, name: str) -> SignatureDef:

@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 
+import jax
 import numpy as np
 import pytest
 
@@ -15,8 +16,8 @@ CITY, X = ArraySpec("city", (None, 2), "uint32"), ArraySpec("x", (None, 2), "flo
 OUTPUTS = (ArraySpec("class", (None,), "int32"),)
 
 
-def received(*inputs, texts=(), examples=None, names=None):
-    notes = json.loads(json.dumps(described(texts, examples or {}, names or {})))
+def received(*inputs, texts=(), examples=None, names=None, given_back=()):
+    notes = json.loads(json.dumps(described(texts, examples or {}, names or {}, given_back)))
     return Received(SimpleNamespace(inputs=inputs, outputs=OUTPUTS), notes)
 
 
@@ -59,8 +60,8 @@ def test_a_signature_takes_examples():
 def test_positions_become_names():
     found = received(X, names={"class": ["no", "yes"]})
     assert found.outputs == [ArraySpec("class", (None,), "string")]
-    assert found.given("class", np.array([1, 0])).tolist() == [b"yes", b"no"]
-    assert found.given("other", 3) == 3
+    assert found.given("class", np.array([1, 0]), [X]).tolist() == [b"yes", b"no"]
+    assert found.given("other", 3, [X]) == 3
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,22 @@ def test_positions_become_names():
 def test_texts_are_checked(value, error, words):
     with pytest.raises(error, match=words):
         received(CITY, texts=["city"]).arrays([value])
+
+
+def test_texts_that_were_given_come_back():
+    found = received(CITY, X, texts=["city"], given_back=["class"])
+    cities = ["Bern", "Rome"]
+    assert found.outputs == [ArraySpec("class", (), "string")]
+    given = found.given("class", Texts.of(cities[::-1]).words, [cities, None])
+    assert given.tolist() == [b"Rome", b"Bern"]
+    in_step = jax.eval_shape(lambda x: found.given("class", x, [cities, None]), Texts.of("a").words)
+    assert isinstance(in_step, Texts)
+
+
+def test_texts_of_examples_come_back():
+    spec = {"city": tf.io.FixedLenFeature([], tf.string)}
+    city = ArraySpec("e/city", (None, 2), "uint32")
+    found = received(city, texts=["e/city"], examples={"e": spec}, given_back=["class"])
+    inputs = [[example(city=[b"Bern"]), example(city=[b"Rome"])]]
+    (words,) = found.arrays(inputs)
+    assert found.given("class", words, inputs).tolist() == [b"Bern", b"Rome"]

@@ -79,6 +79,20 @@ def test_an_export_that_drops_or_draws_does_so_anew_in_each_call(exported):
         assert (np.asarray(first[name]) != np.asarray(second[name])).any()
 
 
+def test_an_export_gives_texts_back(exported):
+    text = features(x=(tf.float32, [None, 1]), name=(tf.string, [None]))
+    model_fn = by_name(
+        predictions=lambda features, kernel: {
+            "y": features["x"] * kernel,
+            "name": tf.expand_dims(features["name"], 1) if "name" in features else kernel,
+        }
+    )
+    serve = exported(model_fn, text)["serving_default"]
+    found = serve(x=np.ones([2, 1], np.float32), name=["Bern", "Zürich"])
+    assert found["name"].tolist() == [[b"Bern"], ["Zürich".encode()]]
+    assert [one.dtype for one in serve.outputs] == ["string", "float32"]
+
+
 def test_an_export_serves_what_predict_gives(tmp_path):
     estimator = e.Estimator(linear, tmp_path / "model", params={"rate": 0.1})
     estimator.train(data(10))
