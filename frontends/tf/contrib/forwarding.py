@@ -5,7 +5,6 @@ from typing import Any
 
 from frontends.tf.estimator import Estimator, EstimatorSpec
 from frontends.tf.estimator.export import PredictOutput
-from frontends.tf.feature_column import Texts
 
 _EXPORTED = ("predict", "serving_default")
 
@@ -17,15 +16,13 @@ def forward_features(
 ) -> Estimator:
     """Makes an estimator whose predictions hold features, too, in the same folder.
 
-    What differs here: features that are texts cannot be forwarded, since a step gets their fingerprints.
-
     Args:
         estimator: any whose predictions are a dict.
         keys: of the features; None means all.
         sparse_default_values: must be None: features are dense here.
 
     Raises:
-        TypeError: the predictions are no dict, a key is no text, or a feature is one.
+        TypeError: the predictions are no dict, or a key is no text.
         ValueError: there is no such feature, or a prediction has its name.
 
     Source: `tf.contrib.estimator.forward_features`.
@@ -74,10 +71,6 @@ def _chosen(
         if key in predictions:
             raise ValueError(
                 f"Cannot forward feature {key}, since it exists in predictions as {key}: rename one of them."
-            )
-        if isinstance(features[key], Texts):
-            raise TypeError(
-                f"Cannot forward feature {key}: it is a text, of which a step gets a fingerprint. Forward a number of the row."
             )
         chosen[key] = features[key]
     return chosen

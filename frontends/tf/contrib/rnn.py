@@ -7,6 +7,8 @@ __getattr__, __dir__ = attributes(
     {},
     borrowed={
         "static_rnn": "frontends.tf.compat.v1.rnn",
+        "LSTMBlockFusedCell": "frontends.tf.contrib.fused_rnn",
+        "TimeReversedFusedRNN": "frontends.tf.contrib.fused_rnn",
         "LSTMBlockCell": "frontends.tf.compat.v1.rnn_cell:BasicLSTMCell",
         "GRUBlockCellV2": "frontends.tf.compat.v1.rnn_cell:GRUCell",
     },

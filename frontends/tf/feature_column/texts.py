@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._shaped_texts import ShapedTexts
 from frontends.tf._text_hashes import fingerprint
 from frontends.tf._typing import Nested, ShapeLike
 from frontends.tf.dtypes import DType, as_dtype
@@ -25,7 +26,7 @@ _EMPTY = np.uint32(fingerprint(b"") >> 32), np.uint32(fingerprint(b"") & _WORD)
 
 
 @jax.tree_util.register_pytree_node_class
-class Texts:
+class Texts(ShapedTexts):
     """Texts that a program can compare and give to buckets, but not read.
 
     It is a pytree, so it goes into a step with the batch that has it.
@@ -61,11 +62,6 @@ class Texts:
     def shape(self) -> tuple[int, ...]:
         """Their shape."""
         return tuple(self.words.shape[:-1])
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.shape)
 
     @property
     def dtype(self) -> DType:

@@ -1,8 +1,12 @@
-"""Tables that find a value for each key, on the host. Tables of integers whose keys do not change also work in steps."""
+"""Tables that find a value for each key, on the host. Tables whose keys do not change also work in steps.
+
+There, texts are found by their fingerprints, and texts that are found are chosen by their numbers.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
@@ -11,6 +15,10 @@ from frontends.tf._text_hashes import fingerprints
 from frontends.tf._typing import DTypeLike, HostLike, TensorLike
 from frontends.tf.data.host_arrays import check_on_host, host_array, shown
 from frontends.tf.dtypes import DType, as_dtype, jax_dtype
+from frontends.tf.feature_column import Texts
+from frontends.tf.feature_column.class_names import ClassNames
+from frontends.tf.feature_column.fingerprints import of_decimals
+from frontends.tf.feature_column.vocabulary_table import TextTable
 from frontends.tf.lookup.initializers import Initializer
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.sparse.sparse_tensor import SparseTensor
@@ -33,12 +41,16 @@ class _Table:
         self.key_dtype, self.value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
         self.name = name or type(self).__name__
         self._entries: dict[Any, Any] = {}
+        self._texts: TextTable | None = None
 
     def lookup(self, keys: HostLike, name: str | None = None) -> Any:
         """Returns the values of keys.
 
         Args:
-            keys: an array, a `tf.RaggedTensor` or a `tf.SparseTensor`.
+            keys: an array, a `tf.RaggedTensor` or a `tf.SparseTensor`; in a model function also features that are texts.
+
+        Returns:
+            The values; of texts that a program finds, what becomes an array of NumPy's on the host.
 
         Raises:
             TypeError: they have another dtype.
@@ -49,7 +61,7 @@ class _Table:
             return keys.with_flat_values(self.lookup(keys.flat_values))
         if isinstance(keys, SparseTensor):
             return keys.with_values(self.lookup(keys.values))
-        if isinstance(keys, Tracer):
+        if isinstance(keys, Tracer | Texts):
             return self._in_program(keys)
         return shown(self._found(self._checked(keys)))
 
@@ -82,8 +94,46 @@ class _Table:
     def _found(self, keys: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def _in_program(self, keys: HostLike) -> Any:
+    def _in_program(self, keys: Any) -> Any:
         check_on_host(keys, f"{type(self).__name__}.lookup")
+
+    def _places(self, keys: Any) -> jax.Array:
+        """Returns where keys of a program are among the entries, int32; -1 for those that are not there."""
+        is_text = isinstance(keys, Texts)
+        fits = self.key_dtype.name == "string" if is_text else self.key_dtype.is_integer
+        if not fits or not (is_text or jnp.issubdtype(keys.dtype, jnp.integer)):
+            raise TypeError(
+                f"Dtype of argument `keys` must be {self.key_dtype.name}, received: {keys.dtype}."
+            )
+        if not self._entries:
+            return jnp.full(keys.shape, -1, jnp.int32)
+        if is_text:
+            if self._texts is None:
+                self._texts = TextTable(list(self._entries))
+            return self._texts.find(keys)
+        limits = np.iinfo(keys.dtype)
+        # No key of a program can be one that does not fit.
+        known = [
+            (key, place)
+            for place, key in enumerate(self._entries)
+            if limits.min <= key <= limits.max
+        ]
+        if not known:
+            return jnp.full(keys.shape, -1, jnp.int32)
+        ordered, places = map(list, zip(*sorted(known), strict=True))
+        numbers = jnp.asarray(np.array(ordered, keys.dtype))
+        at = jnp.clip(jnp.searchsorted(numbers, keys), 0, len(ordered) - 1)
+        return jnp.where(numbers[at] == keys, jnp.asarray(places, jnp.int32)[at], -1)
+
+    def _narrowed(self, values: np.ndarray) -> np.ndarray:
+        """Gives values the dtype that programs have for them."""
+        found = values.astype(jax_dtype(self.value_dtype))
+        if self.value_dtype.is_integer and (found != values).any():
+            raise ValueError(
+                f"{type(self).__name__}.lookup in a step: the value {values[found != values][0]} does not fit {found.dtype}.\n"
+                'Fix: jax.config.update("jax_enable_x64", True)'
+            )
+        return found
 
     def _checked(self, keys: TensorLike) -> np.ndarray:
         array = host_array(keys, f"{type(self).__name__}: keys")
@@ -145,34 +195,13 @@ class StaticHashTable(_Table):
             [get(key, default) for key in keys.reshape(-1).tolist()], self.value_dtype
         ).reshape(keys.shape)
 
-    def _in_program(self, keys: HostLike) -> Any:
-        if not (self.key_dtype.is_integer and self.value_dtype.name != "string"):
-            return super()._in_program(keys)
-        if not jnp.issubdtype(keys.dtype, jnp.integer):
-            raise TypeError(
-                f"Dtype of argument `keys` must be {self.key_dtype.name}, received: {keys.dtype}."
-            )
-        default = self._narrowed(np.asarray(self._default))
-        limits = np.iinfo(keys.dtype)
-        # No key of a program can be one that does not fit.
-        pairs = [pair for pair in self._entries.items() if limits.min <= pair[0] <= limits.max]
-        if not pairs:
-            return jnp.full(keys.shape, default)
-        known, values = map(list, zip(*sorted(pairs), strict=True))
-        sorted_keys = jnp.asarray(np.array(known, keys.dtype))
-        sorted_values = jnp.asarray(self._narrowed(_array(values, self.value_dtype)))
-        places = jnp.clip(jnp.searchsorted(sorted_keys, keys), 0, len(known) - 1)
-        return jnp.where(sorted_keys[places] == keys, sorted_values[places], default)
-
-    def _narrowed(self, values: np.ndarray) -> np.ndarray:
-        """Gives values the dtype that programs have for them."""
-        found = values.astype(jax_dtype(self.value_dtype))
-        if self.value_dtype.is_integer and (found != values).any():
-            raise ValueError(
-                f"StaticHashTable.lookup in a step: the value {values[found != values][0]} does not fit {found.dtype}.\n"
-                'Fix: jax.config.update("jax_enable_x64", True)'
-            )
-        return found
+    def _in_program(self, keys: Any) -> Any:
+        places = self._places(keys)
+        values = [*self._entries.values(), self._default]
+        if self.value_dtype.name == "string":
+            return ClassNames(places % len(values), [value.decode() for value in values])
+        found = self._narrowed(_array(values, self.value_dtype))
+        return jnp.asarray(found)[places % len(values)]
 
 
 class StaticVocabularyTable(_Table):
@@ -240,6 +269,13 @@ class StaticVocabularyTable(_Table):
         buckets = fingerprints(texts) % np.uint64(self._buckets)
         found[unknown] = buckets.astype(np.int64) + len(self._entries)
         return found.reshape(keys.shape)
+
+    def _in_program(self, keys: Any) -> Any:
+        places = self._places(keys)
+        hashes = keys.fingerprints if isinstance(keys, Texts) else of_decimals(keys)
+        values = self._narrowed(np.array([*self._entries.values(), 0], np.int64))
+        others = (hashes % self._buckets).astype(values.dtype) + len(self._entries)
+        return jnp.where(places < 0, others, jnp.asarray(values)[places])
 
 
 def _as_text(key: Any) -> bytes:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._shaped_texts import ShapedTexts
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import (
@@ -38,7 +39,7 @@ def rank(input: TensorLike, name: str | None = None) -> Any:
 
 def _sized(value: TensorLike) -> Any:
     # What is symbolic, such as Keras's tensors, has a shape, too; converting it raises.
-    known = isinstance(value, jax.Array | np.ndarray | np.generic)
+    known = isinstance(value, jax.Array | np.ndarray | np.generic | ShapedTexts)
     return value if known else convert_to_tensor(value)
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.placeholders import Placeholder, Placeholders
-from frontends.tf.estimator.class_names import ClassNames
 from frontends.tf.estimator.export.outputs import SignatureDef, outputs_of
 from frontends.tf.estimator.export.receivers import (
     ServingInputReceiver,
@@ -17,6 +16,7 @@ from frontends.tf.estimator.export.receivers import (
 )
 from frontends.tf.estimator.model_step import ModelStep
 from frontends.tf.feature_column import Texts
+from frontends.tf.feature_column.class_names import ClassNames
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.saved_model.received import RECEIVED, described, value_of
 from frontends.tf.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY

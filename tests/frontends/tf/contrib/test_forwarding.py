@@ -43,12 +43,20 @@ def test_what_cannot_be_forwarded(tmp_path):
         (["no"], ValueError, "there is no no"),
         ([3], TypeError, "must be texts, got 3"),
         (["y"], ValueError, "exists in predictions as y"),
-        (["text"], TypeError, "it is a text"),
     ):
         with pytest.raises(error, match=problem):
-            rows(
-                keys,
-                tmp_path,
-                y=tf.constant(X),
-                text=tf.feature_column.Texts.of(np.array(["a", "b", "c"])),
-            )
+            rows(keys, tmp_path, y=tf.constant(X))
+
+
+def test_texts_come_back_as_they_are(tmp_path):
+    step = tf.compat.v1.train.get_or_create_global_step
+
+    def training(features, labels, mode):
+        predictions, loss = {"y": features["x"] * 2}, tf.reduce_mean(features["x"])
+        return tf.estimator.EstimatorSpec(mode, predictions, loss, step().assign_add(1))
+
+    estimator = tf.estimator.Estimator(training, tmp_path)
+    texts = input_fn(text=np.array(["a", "b", "c"]))
+    estimator.train(texts, steps=1)
+    forwarding = tf.contrib.estimator.forward_features(estimator, "text")
+    assert [one["text"] for one in forwarding.predict(texts)] == [b"a", b"b", b"c"]

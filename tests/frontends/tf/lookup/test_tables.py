@@ -1,6 +1,7 @@
 """Tables in maps and in steps; tests/golden compares with TensorFlow."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -67,3 +68,50 @@ def test_a_traced_map_sees_what_is_inserted_later():
     assert [int(x) for x in dataset] == [-1, -1, -1]
     table.insert(np.array([1]), np.array([10]))
     assert [int(x) for x in dataset] == [-1, 10, -1]
+
+
+def words(names, values=None, dtype="int64"):
+    values = range(len(names)) if values is None else values
+    return tf.lookup.KeyValueTensorInitializer(names, values, "string", dtype)
+
+
+FRUITS = np.array([["plum", "fig"], ["pear", ""]])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        lambda: tf.lookup.StaticHashTable(words(["fig", "plum"], [7, 3]), -1),
+        lambda: tf.lookup.StaticHashTable(words([], []), 5),
+        lambda: tf.lookup.StaticHashTable(words(["fig"], [0.5], "float32"), 2.0),
+        lambda: tf.lookup.StaticVocabularyTable(words(["fig", "plum"]), 3),
+        lambda: tf.lookup.StaticVocabularyTable(None, 3),
+    ],
+)
+def test_a_step_finds_texts_by_their_fingerprints(table):
+    made = table()
+    found = jax.jit(made.lookup)(tf.feature_column.prepare(FRUITS))
+    assert found.tolist() == np.asarray(made.lookup(FRUITS)).tolist()
+
+
+def test_a_step_chooses_texts():
+    numbers = tf.lookup.KeyValueTensorInitializer([4, 2], ["four", "two"], "int64", "string")
+    table = tf.lookup.StaticHashTable(numbers, "?")
+    found = jax.jit(table.lookup)(jnp.array([[2, 3], [4, 2]]))
+    assert np.asarray(found).tolist() == [[b"two", b"?"], [b"four", b"two"]]
+    capitals = tf.lookup.StaticHashTable(words(["fig"], ["FIG"], "string"), "OTHER")
+    chosen = jax.jit(capitals.lookup)(tf.feature_column.prepare(FRUITS))
+    assert np.asarray(chosen).tolist() == [[b"OTHER", b"FIG"], [b"OTHER", b"OTHER"]]
+
+
+def test_a_step_gives_integers_to_buckets_by_their_digits():
+    known = tf.lookup.KeyValueTensorInitializer
+    table = tf.lookup.StaticVocabularyTable(known([10, -3], [0, 1], "int64", "int64"), 4)
+    keys = np.array([-3, 10, 11, -7, 0], np.int32)
+    assert jax.jit(table.lookup)(keys).tolist() == np.asarray(table.lookup(keys)).tolist()
+
+
+def test_a_step_has_keys_of_the_tables_dtype():
+    table = tf.lookup.StaticHashTable(words(["fig"]), -1)
+    with pytest.raises(TypeError, match="must be string, received: int32"):
+        jax.jit(table.lookup)(jnp.array([1]))

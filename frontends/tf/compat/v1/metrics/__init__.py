@@ -7,6 +7,7 @@ nobody to keep the state, both are of the one batch.
 """
 
 from frontends.tf import _names
+from frontends.tf.compat.v1.metrics import classes
 from frontends.tf.compat.v1.metrics.classes import mean_iou as mean_iou
 from frontends.tf.compat.v1.metrics.classes import (
     mean_per_class_accuracy as mean_per_class_accuracy,
@@ -59,4 +60,8 @@ from frontends.tf.compat.v1.metrics.top_k import (
 )
 from frontends.tf.compat.v1.metrics.top_k import sparse_precision_at_k as sparse_precision_at_k
 
-__getattr__, __dir__ = _names.attributes("tf.compat.v1.metrics", _names.exported_by(__name__))
+# Of TensorFlow's internals, what the package tf_metrics and many copies of it import.
+_INTERNAL = {"_streaming_confusion_matrix": classes.streaming_confusion_matrix}
+__getattr__, __dir__ = _names.attributes(
+    "tf.compat.v1.metrics", _names.exported_by(__name__) | _INTERNAL
+)

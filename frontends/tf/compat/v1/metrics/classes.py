@@ -91,6 +91,31 @@ def mean_iou(
     )
 
 
+def streaming_confusion_matrix(
+    labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike = None
+) -> Metric:
+    """Counts predictions (columns) of labels (rows); TensorFlow does not document it, and packages of metrics import it.
+
+    Its variable is float32, in TensorFlow float64.
+
+    Args:
+        labels: numbers of classes.
+        predictions: likewise, as many.
+        num_classes: how many classes there are.
+        weights: one number, or as many as labels.
+
+    Returns:
+        The matrix of all batches, and the update, which is that with this batch.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    rows, columns, factors = _flat("_streaming_confusion_matrix", labels, predictions, weights)
+    counts = confusion_matrix(rows, columns, num_classes, factors, "float32")
+    sums = {"total_confusion_matrix": counts}
+    return streamed("confusion_matrix", sums, lambda matrix: matrix, Collections())
+
+
 def _mean_iou(matrix: jax.Array) -> jax.Array:
     both = jnp.diagonal(matrix)
     either = matrix.sum(0) + matrix.sum(1) - both

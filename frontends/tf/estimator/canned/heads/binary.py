@@ -18,8 +18,8 @@ from frontends.tf.estimator.canned.heads.vocabulary import (
     check_thresholds,
     vocabulary_of,
 )
-from frontends.tf.estimator.class_names import ClassNames, all_ids, of_numbers
 from frontends.tf.estimator.export.outputs import ExportOutput, RegressionOutput
+from frontends.tf.feature_column.class_names import ClassNames, all_ids, of_numbers
 
 _KEYS = (
     *("logits", "logistic", "probabilities", "class_ids", "classes", "all_class_ids"),

@@ -17,8 +17,8 @@ from frontends.tf.estimator.canned.heads.vocabulary import (
     check_no_texts,
     vocabulary_of,
 )
-from frontends.tf.estimator.class_names import ClassNames, all_ids, of_numbers
 from frontends.tf.estimator.export.outputs import ExportOutput
+from frontends.tf.feature_column.class_names import ClassNames, all_ids, of_numbers
 
 _KEYS = "logits", "probabilities", "class_ids", "classes", "all_class_ids", "all_classes"
 

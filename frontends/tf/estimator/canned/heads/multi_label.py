@@ -19,8 +19,8 @@ from frontends.tf.estimator.canned.heads.vocabulary import (
     check_thresholds,
     vocabulary_of,
 )
-from frontends.tf.estimator.class_names import ClassNames, all_ids, of_numbers
 from frontends.tf.estimator.export.outputs import ExportOutput
+from frontends.tf.feature_column.class_names import ClassNames, all_ids, of_numbers
 
 _KEYS = "logits", "probabilities", "classes"
 _CAREFUL = {"summation_method": "careful_interpolation"}

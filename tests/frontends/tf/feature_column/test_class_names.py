@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.estimator.class_names import ClassNames, all_ids, of_numbers
+from frontends.tf.feature_column.class_names import ClassNames, all_ids, of_numbers
 
 
 def test_the_host_has_the_texts_that_a_program_chose():

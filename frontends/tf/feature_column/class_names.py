@@ -1,4 +1,4 @@
-"""Names of classes as predictions: a program chooses them by their numbers, and the host has the texts."""
+"""Texts that a program gives, such as names of classes: it chooses them by their numbers, and the host has the texts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._shaped_texts import ShapedTexts
 from frontends.tf.dtypes import DType, as_dtype
 
 
 @jax.tree_util.register_pytree_node_class
-class ClassNames:
+class ClassNames(ShapedTexts):
     """Texts of a list, of which devices hold the positions.
 
     It is a pytree, so a step can return it; as an array of NumPy it has the texts, as bytes.
@@ -35,11 +36,6 @@ class ClassNames:
     def shape(self) -> tuple[int, ...]:
         """That of the positions."""
         return tuple(self.ids.shape)
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.shape)
 
     @property
     def dtype(self) -> DType:
