@@ -4,7 +4,8 @@ Each function says which internal it stands for.
 """
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+import dataclasses
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from jax._src import ad_util, core, distributed, hardware_utils, xla_bridge
 from jax._src.export import shape_poly
 from jax._src.interpreters import partial_eval as pe
 from jax.core import ShapedArray
-from jax.extend.core import JaxprEqn, Literal, Var
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
 from spmd.source_lines import is_user_file
 
@@ -22,7 +23,34 @@ _MOST_FOLDED, _LARGEST_FOLDED = 64, 1 << 16
 _CASTS = frozenset({"pvary", "pcast"})
 _LINEAR = frozenset({"add", "sub", "mul", "neg", "convert_element_type"})
 
-Operate = Callable[[Callable[..., Any], Sequence[Any]], Any]
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BoundOperation:
+    """An operation of JAX; called with values, it runs on them.
+
+    Attributes:
+        params: besides its operands.
+    """
+
+    _primitive: Any
+    params: Mapping[str, Any]
+
+    def __call__(self, *values: Any) -> Any:
+        """Runs the operation in the trace of the moment."""
+        return self._primitive.bind(*values, **self.params)
+
+    @property
+    def name(self) -> str:
+        """Name of the operation."""
+        return str(self._primitive.name)
+
+    @property
+    def program(self) -> ClosedJaxpr | None:
+        """The program that a call of a compiled function runs; None of another operation."""
+        return self.params["jaxpr"] if self.name in ("jit", "pjit") else None
+
+
+Operate = Callable[[BoundOperation, Sequence[Any]], Any]
 
 
 def backend_is_running() -> bool:
@@ -150,8 +178,7 @@ class _Interposer(core.Trace):
         with core.set_current_trace(self.below):
             if self.ended:  # one above it has not
                 return primitive.bind(*args, **params)
-            # bind() takes entries out of the dictionary that it gets.
-            return self._operate(lambda *values: primitive.bind(*values, **params), args)
+            return self._operate(BoundOperation(primitive, params), args)
 
 
 def trace_state() -> Any:

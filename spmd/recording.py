@@ -5,6 +5,9 @@ for gradients of its results afterwards. A `Recording` makes that possible witho
 each operation is linearized while it runs (`jax.vjp`), and the gradient applies the linear parts in
 reverse. So in a compiled step the forward pass is the one that the gradient needs, residuals included, as
 with `jax.value_and_grad`; a gradient that nobody asks for leaves parts that XLA removes.
+
+The gradient of a table of which an operation looks up rows is made of the gradients of these rows, and stays so as
+long as nothing else is added to it: `RowGradient`.
 """
 
 import contextlib
@@ -18,9 +21,43 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
+from spmd._jax_internals import BoundOperation, constant_outputs, interposed, zero_cotangent
 from spmd.errors import RecordedGradientError, Remedy
+from spmd.lowering import Lookup, RowProgram, differentiable_by_rows
 from spmd.state import WRITE_OBSERVERS, adapters
+
+
+@dataclasses.dataclass(frozen=True)
+class RowGradient:
+    """Gradients of rows that were looked up in an array: its own gradient is their sum, and zero in other rows.
+
+    Attributes:
+        indices: numbers of the rows, shape (n,). A row may occur several times; the number behind the last row stands for
+            none.
+        values: gradients of these rows, shape (n, ...).
+        shape: of the array.
+    """
+
+    indices: Any
+    values: Any
+    shape: tuple[int, ...]
+
+    def whole(self) -> Any:
+        """Returns the gradient of the array."""
+        zeros = jnp.zeros(self.shape, self.values.dtype)
+        return zeros.at[self.indices].add(self.values, mode="drop")
+
+    def part(self, start: int, shape: tuple[int, ...]) -> "RowGradient":
+        """Returns the gradient of an array that is some rows of this one.
+
+        Args:
+            start: its first row.
+            shape: of that array.
+        """
+        numbers = self.indices - start
+        is_there = (numbers >= 0) & (numbers < shape[0])
+        values = jnp.where(is_there.reshape(-1, *[1] * (len(shape) - 1)), self.values, 0)
+        return RowGradient(jnp.where(is_there, numbers, shape[0]), values, shape)
 
 
 @dataclasses.dataclass
@@ -33,12 +70,14 @@ class _Operation:
         constant: for each output, whether no gradient goes through it: it does not depend on the inputs,
             or is one of them, which has its gradient already.
         pull: takes a list of cotangents of `outputs`, returns those of `inputs`.
+        pull_rows: takes a gradient of rows of its only output, likewise; None if only a whole gradient goes back.
     """
 
     inputs: Sequence[Any]
     outputs: Sequence[Any]
     constant: Sequence[bool]
     pull: Callable[[list[Any]], Sequence[Any]]
+    pull_rows: Callable[[RowGradient], Sequence[Any]] | None = None
 
 
 class Recording:
@@ -152,6 +191,8 @@ class Recording:
         targets: Sequence[Any],
         sources: Sequence[Any],
         cotangents: Sequence[Any] | None = None,
+        *,
+        by_rows: bool = False,
     ) -> list[Any]:
         """Computes the gradient of a sum of targets.
 
@@ -159,12 +200,15 @@ class Recording:
             targets: arrays that were computed under the recording, or sources themselves.
             sources: arrays that they were computed from; the very objects.
             cotangents: weights of the targets' elements, of their shapes; None means ones.
+            by_rows: whether the gradient of a source of which rows were looked up may be a `RowGradient`.
 
         Returns:
             For each source, the gradient, an array of its shape; None if no target depends on it.
         """
         with self.paused():
             gradients = self._gradient(targets, sources, cotangents)
+            if not by_rows:
+                gradients = list(map(_whole, gradients))
         self.keep_out(sources, gradients)
         return gradients
 
@@ -180,7 +224,9 @@ class Recording:
             For each source, the gradients, stacked likewise; None if the target does not depend on it.
         """
         with self.paused():
-            gradients = jax.vmap(lambda one: self._gradient([target], sources, [one]))(cotangents)
+            gradients = jax.vmap(
+                lambda one: list(map(_whole, self._gradient([target], sources, [one])))
+            )(cotangents)
         self.keep_out(sources, gradients)
         return gradients
 
@@ -191,7 +237,11 @@ class Recording:
             sources: what they were taken by.
             gradients: for each source, or None.
         """
-        found = [gradient for gradient in gradients if gradient is not None]
+        found = [
+            gradient.values if isinstance(gradient, RowGradient) else gradient
+            for gradient in gradients
+            if gradient is not None
+        ]
         if self._entered and not self._paused and found:
             # How they come about is not in this recording: the operations were linearized below it.
             error = RecordedGradientError(
@@ -222,7 +272,11 @@ class Recording:
             ]
             if all(one is None for one in incoming):
                 continue
-            pulled = _pull(operation, incoming)
+            rows = incoming[0]
+            if operation.pull_rows is not None and isinstance(rows, RowGradient):
+                pulled = operation.pull_rows(rows)
+            else:
+                pulled = _pull(operation, list(map(_whole, incoming)))
             for value, gradient in zip(operation.inputs, pulled, strict=True):
                 _add(gradients, value, gradient)
         return [gradients.get(id(source)) for source in sources]
@@ -239,10 +293,13 @@ class Recording:
                         reached.add(id(output))
         return found
 
-    def _operate(self, bind: Callable[..., Any], args: Sequence[Any]) -> Any:
+    def _operate(self, bind: BoundOperation, args: Sequence[Any]) -> Any:
         positions = [index for index, value in enumerate(args) if _is_differentiable(value)]
         if self._paused or not positions:
             return bind(*args)
+        program = _lookups_of(bind, args)
+        if program is not None:
+            return self._look_up(program, bind, args)
         inputs = [args[index] for index in positions]
 
         def of_inputs(*values: Any) -> Any:
@@ -274,8 +331,47 @@ class Recording:
         def pull_list(cotangents: list[Any]) -> Sequence[Any]:
             return pull(like_result(cotangents))
 
-        self._keep(_Operation(inputs, outputs, constant, pull_list))
+        self._keep(_Operation(inputs, outputs, constant, pull_list, _pull_rows(bind, args)))
         return like_result(outputs)
+
+    def _look_up(self, program: RowProgram, bind: BoundOperation, args: Sequence[Any]) -> Any:
+        """Runs an operation that looks up rows, which its gradients are taken by in place of the tables."""
+        lookups = program.lookups
+        tables = list(dict.fromkeys(lookup.table for lookup in lookups))
+        others = [
+            index
+            for index, value in enumerate(args)
+            if index not in tables and _is_differentiable(value)
+        ]
+        numbers = list(map(_existing, program.find(args), lookups))
+        rows = [
+            args[lookup.table].at[index].get(mode="fill", fill_value=lookup.fill or 0)
+            for index, lookup in zip(numbers, lookups, strict=True)
+        ]
+
+        def of_inputs(*values: Any) -> Any:
+            replaced = list(args)
+            for index, value in zip(others, values, strict=False):
+                replaced[index] = value
+            return list(program.run(replaced, values[len(others) :]))
+
+        outputs, pull = jax.vjp(of_inputs, *(args[index] for index in others), *rows)
+
+        def pull_list(cotangents: list[Any]) -> Sequence[Any]:
+            found = pull(cotangents)
+            by_table: dict[int, Any] = {}
+            for index, lookup, values in zip(numbers, lookups, found[len(others) :], strict=True):
+                shape = lookup.table_shape
+                one = RowGradient(index.reshape(-1), values.reshape(-1, *shape[1:]), shape)
+                # What is no row adds nothing, to norms neither.
+                one = one if lookup.fill is None else one.part(0, shape)
+                before = by_table.get(lookup.table)
+                by_table[lookup.table] = one if before is None else added(before, one)
+            return [*(by_table[table] for table in tables), *found[: len(others)]]
+
+        inputs = [args[index] for index in (*tables, *others)]
+        self._keep(_Operation(inputs, outputs, constant_outputs(pull), pull_list))
+        return outputs if bind.program is not None else outputs[0]
 
 
 def _reference(variable: Any) -> Callable[[], Any]:
@@ -287,6 +383,58 @@ def _reference(variable: Any) -> Callable[[], Any]:
 
 def _is_differentiable(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.inexact)
+
+
+def added(one: Any, other: Any) -> Any:
+    """Adds gradients of an array, which may be `RowGradient`s: the sum is one if both are."""
+    if not (isinstance(one, RowGradient) and isinstance(other, RowGradient)):
+        return _whole(one) + _whole(other)
+    return RowGradient(
+        jnp.concatenate([one.indices, other.indices]),
+        jnp.concatenate([one.values, other.values]),
+        one.shape,
+    )
+
+
+def _whole(gradient: Any) -> Any:
+    return gradient.whole() if isinstance(gradient, RowGradient) else gradient
+
+
+def _lookups_of(bind: BoundOperation, args: Sequence[Any]) -> RowProgram | None:
+    """Rewrites an operation to take the rows that it looks up; None if it is none, or uses whole tables as well."""
+    if bind.name == "gather":
+        return differentiable_by_rows(jax.make_jaxpr(bind)(*args))
+    return None if bind.program is None else differentiable_by_rows(bind.program)
+
+
+def _existing(numbers: jax.Array, lookup: Lookup) -> jax.Array:
+    """Returns numbers of rows that are there, or that of the row behind the last one where `fill` stands for a row."""
+    size = lookup.table_shape[0]
+    if lookup.fill is None:
+        return jnp.clip(numbers, 0, size - 1)
+    return jnp.where((numbers < 0) | (numbers > size), size, numbers)
+
+
+def _pull_rows(
+    bind: BoundOperation, args: Sequence[Any]
+) -> Callable[[RowGradient], Sequence[Any]] | None:
+    """Returns how gradients of rows go back through an operation that leaves rows rows, if it is such a one."""
+    name, params = bind.name, bind.params
+    if bind.program is not None and len(bind.program.eqns) == 1:
+        (equation,) = bind.program.eqns
+        if len(equation.invars) == len(args):
+            name, params = equation.primitive.name, equation.params
+    dtype = getattr(args[0], "dtype", None)
+    if name in ("copy", "copy_p", "convert_element_type", "reduce_precision"):
+        return lambda one: [dataclasses.replace(one, values=one.values.astype(dtype))]
+    if name == "neg":
+        return lambda one: [dataclasses.replace(one, values=-one.values)]
+    if name == "concatenate" and params["dimension"] == 0:
+        shapes = [value.shape for value in args]
+        ends = np.cumsum([shape[0] for shape in shapes])
+        starts = [end - shape[0] for end, shape in zip(ends.tolist(), shapes, strict=True)]
+        return lambda one: [one.part(at, of) for at, of in zip(starts, shapes, strict=True)]
+    return None
 
 
 def _pull(operation: _Operation, incoming: Sequence[Any]) -> Sequence[Any]:
@@ -313,7 +461,8 @@ def _zeros(output: Any) -> Any:
 
 def _add(gradients: dict[int, Any], value: Any, gradient: Any) -> None:
     before = gradients.get(id(value))
-    gradients[id(value)] = gradient if before is None else before + gradient
+    # Gradients come in the order in which operations are gone back through.
+    gradients[id(value)] = gradient if before is None else added(gradient, before)
 
 
 def _refuse(error: Exception) -> Callable[[Any], Any]:

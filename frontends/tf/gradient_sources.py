@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import Nested, TensorLike
+from frontends.tf.indexed_slices import IndexedSlices, on_values
+from spmd.recording import RowGradient, added
 from spmd.replica import current_frame, is_per_replica
 from spmd.state import adapter_of
 
@@ -21,6 +23,7 @@ class Sources:
     Attributes:
         values: arrays.
         connected: the same arrays, with None for those that are not watched.
+        by_rows: of each, whether its gradient may be one of rows, which other libraries do not know.
         structure: of lists, tuples and dictionaries.
         inner: for each leaf of it, the structure of another library below it.
         former: what variables held before they were written, by the index of the source.
@@ -28,6 +31,7 @@ class Sources:
 
     values: list[Any]
     connected: list[Any]
+    by_rows: list[bool]
     structure: Any
     inner: list[Any]
     former: list[tuple[int, Any]]
@@ -38,12 +42,16 @@ class Sources:
 
     def collect(self, gradients: list[Any]) -> list[Any]:
         """Sums the gradients of all values that one variable held, and conjugates them as TensorFlow does."""
-        gradients = conjugates(gradients)
         sums = gradients[: len(self.values)]
         for (index, _), gradient in zip(self.former, gradients[len(self.values) :], strict=True):
             if gradient is not None:
-                sums[index] = gradient if sums[index] is None else sums[index] + gradient
-        return sums
+                sums[index] = gradient if sums[index] is None else added(sums[index], gradient)
+        return conjugates(
+            [
+                _slices(gradient, by_rows) if isinstance(gradient, RowGradient) else gradient
+                for gradient, by_rows in zip(sums, self.by_rows, strict=True)
+            ]
+        )
 
     def rebuild(self, gradients: list[Any]) -> Any:
         """Puts gradients into the structure that the sources came in."""
@@ -53,6 +61,18 @@ class Sources:
             for inner in self.inner
         ]
         return jax.tree.unflatten(self.structure, leaves)
+
+
+def _slices(gradient: RowGradient, by_rows: bool) -> Any:
+    if not by_rows:
+        return gradient.whole()
+    return IndexedSlices(gradient.values, gradient.indices, gradient.shape)
+
+
+def is_plain(leaf: object) -> bool:
+    """Tells whether a leaf is an array, or a variable of TensorFlow or Keras: their optimizers take gradients of rows."""
+    # Of these variables alone one asks whether they are trainable.
+    return isinstance(leaf, jax.Array) or hasattr(type(leaf), "trainable")
 
 
 def is_variable(leaf: object) -> bool:
@@ -102,10 +122,12 @@ def conjugates(values: list[Any]) -> list[Any]:
 
     TensorFlow's gradient points uphill; JAX's is its conjugate.
     """
-    return [
-        jnp.conj(value) if value is not None and jnp.iscomplexobj(value) else value
-        for value in values
-    ]
+
+    def conjugate(value: Any) -> Any:
+        is_complex = value is not None and jnp.issubdtype(value.dtype, jnp.complexfloating)
+        return on_values(jnp.conj, value) if is_complex else value
+
+    return list(map(conjugate, values))
 
 
 def weights_of(targets: list[Any], output_gradients: Nested) -> list[Any]:

@@ -18,6 +18,7 @@ from frontends.tf.gradient_sources import (
     Sources,
     conjugates,
     is_below_plain,
+    is_plain,
     is_variable,
     known_variables,
     leaves_of,
@@ -179,7 +180,8 @@ class GradientTape:
                 depend on: None, or zeros.
 
         Returns:
-            Arrays in the structure of `sources`.
+            Arrays in the structure of `sources`. Of an array or a variable of which only rows were looked up, a
+            `tf.IndexedSlices` of these rows.
 
         Raises:
             RuntimeError: the tape was used before and is not persistent.
@@ -204,7 +206,9 @@ class GradientTape:
         sources, of_parts = whole_sources(sources)
         found = self._sources(sources)
         with self._use() as recording:
-            gradients = recording.gradient(targets, found.arrays(), weights and conjugates(weights))
+            gradients = recording.gradient(
+                targets, found.arrays(), weights and conjugates(weights), by_rows=True
+            )
         gradients = found.collect(gradients)
         return of_parts(
             found.rebuild(
@@ -326,7 +330,7 @@ class GradientTape:
     def _sources(self, tree: Nested) -> Sources:
         """Flattens sources; in a structure of another library (`nnx.State`) all arrays are sources."""
         outer, structure = jax.tree.flatten(tree, is_leaf=is_below_plain)
-        found = Sources([], [], structure, [], [])
+        found = Sources([], [], [], structure, [], [])
         for leaf in outer:
             if is_variable(leaf) or isinstance(leaf, jax.Array):
                 values, inner = [value_of(leaf)], LEAF
@@ -339,6 +343,7 @@ class GradientTape:
                 here = len(found.values)
                 former = (value for value in self._recording.former(leaf) if value is not values[0])
                 found.former += [(here, value) for value in former]
+            found.by_rows += [inner is LEAF and is_plain(leaf)] * len(values)
             found.values.extend(values)
             found.connected.extend(values if connected else [None] * len(values))
         return found

@@ -1,7 +1,7 @@
 """`tf.IndexedSlices`: some rows of an array, with their numbers."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import jax
@@ -9,21 +9,26 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from frontends.tf._typing import ShapeLike, TensorLike
-from spmd.replica import all_gather
+from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
+from frontends.tf.tensor_shape import TensorShape
+from spmd.replica import ArrayLike, all_gather, gather_gradients, in_replica, sum_gradients
 
 
 @final
 @jax.tree_util.register_pytree_node_class
 @dataclasses.dataclass(eq=False, repr=False)
-class IndexedSlices:
+class IndexedSlices(ArrayLike):
     """Rows of an array, `array[indices[i]] = values[i]`; rows that come twice are added up.
 
-    Gradients are dense arrays here, embeddings' as well; this is for code that makes such rows itself.
+    A tape's gradient with respect to an array of which rows were looked up (`tf.gather`, `tf.nn.embedding_lookup`, Keras's
+    `Embedding`) is made of these rows, unless other uses of the array add to it.
+
+    What differs here: arithmetic takes it for the whole array, where TensorFlow's operators refuse numbers.
 
     Args:
         values: the rows, of shape `(n, ...)`.
-        indices: their numbers, integers of shape `(n,)`.
+        indices: their numbers, integers of shape `(n,)`. The number behind the array's last row stands for no row, where
+            the number of rows is known only when the program runs.
         dense_shape: shape of the whole array, if known.
 
     Examples:
@@ -44,6 +49,19 @@ class IndexedSlices:
         """Type of the rows' elements."""
         return self.values.dtype
 
+    @property
+    def shape(self) -> TensorShape:
+        """Shape of the whole array."""
+        return TensorShape(None if self.dense_shape is None else [int(n) for n in self.dense_shape])
+
+    def with_values(self, function: Callable[[jax.Array], Any]) -> "IndexedSlices":
+        """Returns slices of the same rows, with other values.
+
+        Args:
+            function: makes these of the values.
+        """
+        return IndexedSlices(function(jnp.asarray(self.values)), self.indices, self.dense_shape)
+
     def __neg__(self) -> "IndexedSlices":
         return IndexedSlices(-self.values, self.indices, self.dense_shape)
 
@@ -54,7 +72,12 @@ class IndexedSlices:
                 "tf.IndexedSlices(values, indices, dense_shape=[rows, columns])."
             )
         whole = jnp.zeros(tuple(int(size) for size in self.dense_shape), self.dtype)
-        return whole.at[self.indices].add(self.values)
+        # A number that stands for no row is left out.
+        return whole.at[self.indices].add(self.values, mode="drop")
+
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray:
+        del copy
+        return np.asarray(self.__jax_array__(), dtype)
 
     def __repr__(self) -> str:
         shape = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!r}"
@@ -81,6 +104,33 @@ class IndexedSlices:
 def is_slices(value: object) -> bool:
     """Tells whether a value is an `IndexedSlices`."""
     return isinstance(value, IndexedSlices)
+
+
+def array_or_slices(value: TensorLike) -> Any:
+    """Returns slices as they are, and an array of others."""
+    return value if is_slices(value) else jnp.asarray(value)
+
+
+def on_values(function: Callable[..., Any], value: TensorLike) -> Any:
+    """Applies a function to the values of slices, or to an array."""
+    return value.with_values(function) if is_slices(value) else function(value)
+
+
+def summed(gradients: Sequence[Any]) -> list[Any]:
+    """Sums gradients over the replicas, in a replica: arrays, and slices, of which each replica gets all.
+
+    Args:
+        gradients: this replica's.
+    """
+    if not in_replica():
+        return list(gradients)
+    dense = iter(sum_gradients([one for one in gradients if not is_slices(one)]))
+    return [_gathered(one) if is_slices(one) else next(dense) for one in gradients]
+
+
+def _gathered(slices: IndexedSlices) -> IndexedSlices:
+    values, indices = gather_gradients(jnp.asarray(slices.values), jnp.asarray(slices.indices))
+    return IndexedSlices(values, indices, slices.dense_shape)
 
 
 def all_reduced(slices: IndexedSlices, op: str, replicas: int) -> IndexedSlices:

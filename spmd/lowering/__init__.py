@@ -14,6 +14,7 @@ from spmd.lowering.memory import share_one_arena as share_one_arena
 from spmd.lowering.row_access import CALLS as CALLS
 from spmd.lowering.row_access import Lookup as Lookup
 from spmd.lowering.row_access import RowProgram as RowProgram
+from spmd.lowering.row_access import differentiable_by_rows as differentiable_by_rows
 from spmd.lowering.row_access import find_tables as find_tables
 from spmd.lowering.row_access import with_rows as with_rows
 from spmd.lowering.single_replica import without_reductions as without_reductions

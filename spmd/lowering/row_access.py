@@ -210,6 +210,44 @@ def with_rows(
     return RowProgram(lookups, frozenset(found), traced, outputs)
 
 
+def differentiable_by_rows(closed: ClosedJaxpr) -> RowProgram | None:
+    """Rewrites a program to take rows in place of its tables, so that it can be differentiated by the rows.
+
+    Args:
+        closed: a program of a few operations, which may be traced for this.
+
+    Returns:
+        The program; None if it has no tables, or calls functions that have a derivative of their own.
+
+    Examples:
+        >>> import jax, jax.numpy as jnp
+        >>> closed = jax.make_jaxpr(lambda table, i: table[i] * 2)(
+        ...     jnp.ones((9, 4)), jnp.array([3, 3])
+        ... )
+        >>> program = differentiable_by_rows(closed)
+        >>> [find.tolist() for find in program.find([None, jnp.array([3, 5])])]
+        [[3, 5]]
+    """
+    if not _looks_up(closed.jaxpr):
+        return None
+    wanted = range(len(closed.jaxpr.outvars))
+    found = find_tables(closed.jaxpr, range(len(closed.jaxpr.invars)), wanted)
+    tables = [table for table, lookups in found.items() if lookups]
+    return with_rows(closed, tables, wanted, (), ()) if tables else None
+
+
+def _looks_up(jaxpr: Jaxpr) -> bool:
+    """Tells whether a program has lookups, and calls none but compiled functions."""
+    found = False
+    for equation in jaxpr.eqns:
+        found |= _is_row_lookup(equation)
+        if equation.primitive.name in CALLS:
+            if equation.primitive.name in _ALWAYS_OPENED:
+                return False
+            found |= _looks_up(_called(equation)[0])
+    return found
+
+
 class _Search:
     """Looks at all uses of tables; one that is used in another way is none any more."""
 

@@ -33,6 +33,7 @@ from spmd.replica.context import valid_rows as valid_rows
 from spmd.replica.gradient_buckets import CollectiveOptions as CollectiveOptions
 from spmd.replica.gradient_buckets import collective_options as collective_options
 from spmd.replica.gradients import collected as collected
+from spmd.replica.gradients import gather_gradients as gather_gradients
 from spmd.replica.gradients import sum_gradients as sum_gradients
 from spmd.replica.gradients import sum_over_replicas as sum_over_replicas
 from spmd.replica.gradients import sums_by_itself as sums_by_itself

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
 from spmd.assigned import assigned
-from spmd.replica.context import current_frame, has_rows
+from spmd.replica.collectives import all_gather
+from spmd.replica.context import Frame, current_frame, has_rows
 from spmd.replica.gradient_buckets import sum_in_buckets
 from spmd.typing import PyTree
 
@@ -74,19 +75,40 @@ def sum_gradients(gradients: _Tree) -> _Tree:
     frame.sums += 1
     if _ASKED.get():
         return gradients
-    rows = has_rows(frame.masks) if frame.has_statistics else None
-    if rows is not None:
-        # Of a replica without rows, a statistic over its rows is NaN, and so is all that flows back
-        # through it. What does not depend on rows (a penalty on the weights) is kept.
-        gradients = jax.tree.map(
-            lambda g: jnp.where(rows | jnp.isfinite(g), g, jnp.zeros_like(g)), gradients
-        )
-    summed = sum_in_buckets(gradients)
+    summed = sum_in_buckets(_of_rows_that_are_there(gradients, frame))
     collecting = _COLLECTED.get()
     # Under an inner transformation (a branch, a trial run) they would not live outside of it.
     if collecting is not None and collecting[0] == trace_state():
         collecting[1].append(summed)
     return summed
+
+
+def gather_gradients(values: jax.Array, indices: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Brings together gradients of rows that replicas looked up, inside a step; outside it returns them unchanged.
+
+    Args:
+        values: gradients of rows, of shape `(n, ...)`.
+        indices: numbers of these rows, of shape `(n,)`.
+
+    Returns:
+        Those of all replicas. A row that several have looked up comes as often: its values add up.
+    """
+    frame = current_frame()
+    if frame is None or frame.masks is None:
+        return values, indices
+    return all_gather((_of_rows_that_are_there(values, frame), indices))
+
+
+def _of_rows_that_are_there(gradients: _Tree, frame: Frame) -> _Tree:
+    """Makes zeros of what is not finite because a replica has no rows."""
+    rows = has_rows(frame.masks) if frame.masks is not None and frame.has_statistics else None
+    if rows is None:
+        return gradients
+    # Of a replica without rows, a statistic over its rows is NaN, and so is all that flows back
+    # through it. What does not depend on rows (a penalty on the weights) is kept.
+    return jax.tree.map(
+        lambda g: jnp.where(rows | jnp.isfinite(g), g, jnp.zeros_like(g)), gradients
+    )
 
 
 # Whether somebody only wants to know if this code sums gradients: op by op, it could not while JAX traces it.

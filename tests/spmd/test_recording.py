@@ -10,7 +10,7 @@ import pytest
 from flax import nnx
 
 import spmd
-from spmd.recording import Recording
+from spmd.recording import Recording, RowGradient
 
 
 def _random(*shape):
@@ -206,3 +206,80 @@ def test_a_compiled_step_uses_a_recording_inside():
 
     mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
     np.testing.assert_allclose(spmd.Step(step, mesh)(np.float32([1, 2])), [4.0, 8.0])
+
+
+def rows_gradient(look_up, table, *others):
+    """The gradient of what a function looks up, by rows and whole."""
+    recording = Recording()
+    with recording.recording():
+        y = jnp.sum(look_up(table, *others) ** 3)
+    by_rows = recording.gradient([y], [table], by_rows=True)[0]
+    (whole,) = recording.gradient([y], [table])
+    expected = jax.grad(lambda table: jnp.sum(look_up(table, *others) ** 3))(table)
+    np.testing.assert_allclose(whole, expected, rtol=1e-6)
+    return by_rows
+
+
+TABLE = jnp.arange(12.0).reshape(6, 2) / 4
+ROWS = jnp.array([[0, 3], [3, 5]])
+
+
+@pytest.mark.parametrize(
+    ("look_up", "rows"),
+    {
+        "take": (lambda t, i: jnp.take(t, i, axis=0), [0, 3, 3, 5]),
+        "index": (lambda t, i: t[i], [0, 3, 3, 5]),
+        "compiled": (jax.jit(lambda t, i: jnp.sin(t[i[0]]) * t[i[1]]), [0, 3, 3, 5]),
+        "from_the_end": (lambda t, i: t[-i], [0, 3, 3, 1]),
+        "clipped": (lambda t, i: jnp.take(t, i * 2, axis=0, mode="clip"), [0, 5, 5, 5]),
+        "left_out": (lambda t, i: t.at[i * 2].get(mode="fill", fill_value=0), [0, 6, 6, 6]),
+        "copied": (lambda t, i: jnp.copy(-t).astype(jnp.float16)[i], [0, 3, 3, 5]),
+        "joined": (lambda t, i: jnp.concatenate([t[:2] * 2, t])[i], None),
+        "twice": (lambda t, i: t[i] * t[i[::-1]], [0, 3, 3, 5, 3, 5, 0, 3]),
+    }.values(),
+)
+def test_the_gradient_of_a_table_is_made_of_the_rows_that_were_looked_up(look_up, rows):
+    found = rows_gradient(look_up, TABLE, ROWS)
+    if rows is None:  # the table is sliced as well
+        assert isinstance(found, jax.Array)
+        return
+    assert isinstance(found, RowGradient)
+    assert (found.indices.tolist(), found.shape) == (rows, (6, 2))
+    assert not np.any(np.asarray(found.values)[np.asarray(rows) == 6])
+
+
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        lambda t, i: t[i] + t.sum(),
+        lambda t, i: (t * 2)[i],
+        lambda t, i: t.T[i % 2],
+        lambda t, i: t[1:3] + t[0],
+        lambda t, i: jax.nn.relu(t)[i],
+        lambda t, i: jax.lax.map(lambda one: t[one], i),
+    ],
+)
+def test_the_gradient_of_a_table_with_another_use_is_whole(look_up):
+    assert isinstance(rows_gradient(look_up, TABLE, ROWS), jax.Array)
+
+
+def test_parts_of_an_array_have_their_rows():
+    table, other = TABLE, TABLE * 3
+    recording = Recording()
+    with recording.recording():
+        y = jnp.sum(jnp.concatenate([table, other])[jnp.array([1, 7, 11])] ** 2)
+    found = recording.gradient([y], [table, other], by_rows=True)
+    assert [one.indices.tolist() for one in found] == [[1, 6, 6], [6, 1, 5]]
+    np.testing.assert_allclose(found[0].whole(), jnp.zeros((6, 2)).at[1].set(2 * table[1]))
+    assert not np.any(found[0].values[1:])
+
+
+def test_gradients_of_gradients_of_rows():
+    outer, inner = Recording(), Recording()
+    with outer.recording():
+        with inner.recording():
+            y = jnp.sum(TABLE[ROWS] ** 3)
+        (found,) = inner.gradient([y], [TABLE], by_rows=True)
+        z = jnp.sum(found.values)
+    (second,) = outer.gradient([z], [TABLE])
+    np.testing.assert_allclose(second, jnp.zeros((6, 2)).at[ROWS].add(6 * TABLE[ROWS]), rtol=1e-6)

@@ -16,8 +16,10 @@ from frontends.tf.compat.v1.train.optimizer import Optimizer
 from frontends.tf.compat.v1.train.steps import assert_global_step, get_global_step
 from frontends.tf.compat.v1.variable_scopes import get_variable, variable_scope
 from frontends.tf.contrib.fetching import fetched_with
+from frontends.tf.indexed_slices import is_slices
 from frontends.tf.ops.control_flow import control_dependencies
 from frontends.tf.ops.linalg import global_norm
+from frontends.tf.ops.special import scalar_mul
 
 _OPTIMIZERS: dict[str, Callable[[Any], Optimizer]] = {
     "Adagrad": optimizers.AdagradOptimizer,
@@ -115,7 +117,8 @@ def optimize_loss(
             if gradient is None:
                 continue
             if "gradients" in shown:
-                summary.histogram(f"gradients/{name_of(variable)}", gradient)
+                values = gradient.values if is_slices(gradient) else gradient
+                summary.histogram(f"gradients/{name_of(variable)}", values)
             if "gradient_norm" in shown:
                 summary.scalar(f"gradient_norm/{name_of(variable)}", global_norm([gradient]))
         with control_dependencies(updates):
@@ -172,7 +175,7 @@ def _multiplied(
         one if isinstance(one, str) else name_of(one): factor for one, factor in factors.items()
     }
     return [
-        (gradient if gradient is None else gradient * by_name.get(name_of(one), 1.0), one)
+        (None if gradient is None else scalar_mul(by_name.get(name_of(one), 1.0), gradient), one)
         for gradient, one in pairs
     ]
 

@@ -5,10 +5,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from frontends.tf.distribute.variable_parts import holder_of
 from frontends.tf.feature_column.column import Ids
-from frontends.tf.graph import current_graph
-from frontends.tf.ops.nn import embedding_lookup
+from frontends.tf.ops.nn import embedding_lookup_once
 
 COMBINERS = ("mean", "sqrtn", "sum")
 
@@ -41,13 +39,10 @@ def combined_rows(table: Any, ids: Ids, combiner: str, max_norm: float | None = 
     counts = ids.valid
     if ids.weights is not None and combiner != "sum":
         counts &= ids.weights > 0
-    graph = current_graph()
-    if graph is not None:
-        # In TensorFlow a row that is in no bucket looks up the first one, and drops it.
-        none = jnp.where(counts.any(-1), -1, 0)
-        numbers = jnp.concatenate([jnp.where(counts, ids.values, -1).ravel(), none.ravel()])
-        graph.note_lookup(holder_of(table), numbers)
-    rows = embedding_lookup(table, jnp.where(counts, ids.values, 0), max_norm)
+    # In TensorFlow a row that is in no bucket looks up the first one, and drops it: an optimizer takes it for looked up.
+    none = jnp.where(counts.any(-1, keepdims=True), -1, 0).astype(ids.values.dtype)
+    numbers = jnp.concatenate([jnp.where(counts, ids.values, -1), none], axis=-1)
+    rows = embedding_lookup_once(table, numbers, max_norm)[..., :-1, :]
     weights = counts.astype(rows.dtype)
     if ids.weights is not None:
         weights = jnp.where(counts, ids.weights, 0).astype(rows.dtype)

@@ -79,8 +79,6 @@ class Graph:
         self.kept: dict[Any, Any] = {}
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}
-        # By the id of a variable, which is kept with it: numbers of its rows.
-        self._looked_up: dict[int, tuple[Any, list[jax.Array]]] = {}
         # Likewise: what computes it from the state alone.
         self._values: dict[int, tuple[Any, Callable[[], Any]]] = {}
         # By the id of what a variable held when it was read, which is kept with it.
@@ -134,25 +132,6 @@ class Graph:
         for key in dict.fromkeys(keys):
             self.collections[key].append(variable)
         return variable
-
-    def note_lookup(self, variable: Any, rows: jax.Array) -> None:
-        """Takes note of the rows of a variable that are looked up: an optimizer may leave the others alone.
-
-        Args:
-            variable: a table.
-            rows: their numbers, of any shape; -1 for none.
-        """
-        _, found = self._looked_up.setdefault(id(variable), (variable, []))
-        found.append(rows.ravel())
-
-    def looked_up(self, variable: Any, count: int) -> jax.Array | None:
-        """Tells which of a variable's `count` rows are looked up, a bool for each; None if that was not noted."""
-        if id(variable) not in self._looked_up:
-            return None
-        _, found = self._looked_up[id(variable)]
-        rows = jnp.concatenate(found)
-        nowhere = jnp.where(rows < 0, count, rows)
-        return jnp.zeros(count, bool).at[nowhere].set(True, mode="drop")
 
     def operation(
         self, name: str, effect: Callable[[], Any] | None = None, inputs: Iterable[Any] = ()

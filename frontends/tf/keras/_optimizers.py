@@ -15,6 +15,7 @@ from frontends.tf.distribute.scope import in_cross_replica_context
 from frontends.tf.distribute.variable_parts import whole_pairs, whole_variables
 from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.graph import current_graph
+from frontends.tf.indexed_slices import is_slices
 from frontends.tf.keras._weights import as_weight
 from frontends.tf.variable import Variable
 from spmd.integrations.keras import Method, Optimizer
@@ -107,7 +108,9 @@ def take_name(
     pairs = list(grads_and_vars)
     if not pairs:
         return self.iterations
-    pairs = list(zip(*whole_pairs(*zip(*pairs, strict=True)), strict=True))
+    gradients, variables = whole_pairs(*zip(*pairs, strict=True))
+    # Keras's optimizers update all rows.
+    pairs = list(zip(map(_array, gradients), variables, strict=True))
     if all(gradient is None for gradient, _ in pairs):
         names = [variable.name for _, variable in pairs]
         raise ValueError(
@@ -125,7 +128,7 @@ def take_variables(
     trainable_variables: Iterable[VariableLike] | None = None,
 ) -> object:
     """Wraps `Optimizer.apply`: trains `tf.Variable`, with gradients that may be gathered in variables."""
-    grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
+    grads = [grad.value() if isinstance(grad, Variable) else _array(grad) for grad in grads]
     if trainable_variables is not None:
         grads, variables = whole_pairs(grads, list(trainable_variables))
         trainable_variables = [*map(as_weight, variables)]
@@ -196,7 +199,13 @@ def get_unscaled_gradients(self: Optimizer, grads: Sequence[TensorLike]) -> list
     """
     _UNSCALED.add(self)
     scale = loss_scale(self)
-    return [None if grad is None else grad / ops.cast(scale, grad.dtype) for grad in grads]
+    arrays = map(_array, grads)
+    return [None if grad is None else grad / ops.cast(scale, grad.dtype) for grad in arrays]
+
+
+def _array(gradient: TensorLike) -> Any:
+    """Makes an array of a gradient of rows."""
+    return jnp.asarray(gradient) if is_slices(gradient) else gradient
 
 
 # Optimizers that get gradients without the scale.
@@ -220,5 +229,7 @@ def take_unscaled(
     if self in _UNSCALED:
         # Keras divides. The scale is a power of two, so nothing is lost.
         scale = loss_scale(self)
-        grads = jax.tree.map(lambda grad: grad * ops.cast(scale, grad.dtype), list(grads))
+        grads = jax.tree.map(
+            lambda grad: grad * ops.cast(scale, grad.dtype), list(grads), is_leaf=is_slices
+        )
     return apply(self, grads, trainable_variables)

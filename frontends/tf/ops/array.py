@@ -10,6 +10,7 @@ import numpy as np
 from frontends.tf._shaped_texts import ShapedTexts
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
+from frontends.tf.indexed_slices import on_values
 from frontends.tf.ops.convert import (
     computed_now,
     convert_to_tensor,
@@ -208,13 +209,15 @@ def identity(input: TensorLike, name: str | None = None) -> Any:
 
     In a model function it runs what `tf.control_dependencies` names.
     """
-    return jnp.copy(convert_to_tensor(input))
+    return on_values(lambda values: jnp.copy(convert_to_tensor(values)), input)
 
 
 def stop_gradient(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value, through which no gradient flows."""
     # Outside of a tape JAX returns the array itself, through which a later tape finds its source.
-    return jnp.copy(jax.lax.stop_gradient(convert_to_tensor(input)))
+    return on_values(
+        lambda values: jnp.copy(jax.lax.stop_gradient(convert_to_tensor(values))), input
+    )
 
 
 def meshgrid(*args: TensorLike, **kwargs: Any) -> list[jax.Array]:

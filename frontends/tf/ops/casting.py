@@ -8,6 +8,7 @@ from frontends.tf import dtypes
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.tracing import in_map_on_host
+from frontends.tf.indexed_slices import on_values
 
 
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
@@ -20,4 +21,4 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
         kind = dtypes.as_dtype(dtype)
         if kind.name != "string":
             return as_tensors(np.asarray(x).astype(kind.dtype)[()])
-    return dtypes.cast(x, dtype)
+    return on_values(lambda values: dtypes.cast(values, dtype), x)

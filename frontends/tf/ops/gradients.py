@@ -146,7 +146,7 @@ def hessians(
     Source: `tf.hessians`.
     """
     sources = nest.flatten(xs)
-    firsts = gradients(ys, sources)
+    firsts = [one if one is None else jnp.asarray(one) for one in gradients(ys, sources)]
 
     def second(gradient: Any, source: Any) -> Any:
         if gradient is None:

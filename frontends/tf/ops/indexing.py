@@ -24,7 +24,8 @@ _UNKNOWN_COUNT = (
     "tf.where(condition): how many coordinates there are is known only when the program runs, and programs have fixed "
     "shapes. Keep the shape, tf.where(condition, x, 0), or take as many as you need: tf.math.top_k."
 )
-_MISSING = "There is no row"
+# What an error says before the number of a row.
+MISSING_ROW = "There is no row"
 
 
 def gather(
@@ -44,7 +45,7 @@ def gather(
         rows = convert_to_tensor(indices)
     batch_dims %= rows.ndim + 1
     along = batch_dims if axis is None else static_int(axis) % table.ndim
-    (rows,) = existing([rows], table.shape[along : along + 1], _MISSING)
+    (rows,) = existing([rows], table.shape[along : along + 1], MISSING_ROW)
     take = functools.partial(jnp.take, axis=along - batch_dims)
     for _ in range(batch_dims):
         take = jax.vmap(take)
@@ -63,7 +64,7 @@ def gather_nd(
     with computed_now(indices):
         rows = convert_to_tensor(indices)
         positions = tuple(jnp.moveaxis(rows, -1, 0))
-    places = existing(positions, table.shape[batch_dims:], _MISSING)
+    places = existing(positions, table.shape[batch_dims:], MISSING_ROW)
     rows = jnp.stack(places, -1) if places else rows
     for _ in range(batch_dims):
         take = jax.vmap(take)

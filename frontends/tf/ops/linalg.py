@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import Axis, Nested, ShapeLike, TensorLike
+from frontends.tf.indexed_slices import is_slices
 from frontends.tf.ops.convert import convert_to_tensor, known, static_axes
 from frontends.tf.ops.math import add_n, euclidean_norm_
 
@@ -63,8 +64,9 @@ def norm(
 
 
 def global_norm(t_list: Nested, name: str | None = None) -> jax.Array:
-    """Euclidean norm of all arrays of a list together; None entries do not count."""
-    squares = [jnp.sum(jnp.square(convert_to_tensor(t))) for t in t_list if t is not None]
+    """Euclidean norm of all arrays of a list together; of `tf.IndexedSlices` the values, and None does not count."""
+    arrays = [convert_to_tensor(t.values if is_slices(t) else t) for t in t_list if t is not None]
+    squares = [jnp.sum(jnp.square(array)) for array in arrays]
     return jnp.sqrt(add_n(squares or [0.0]))
 
 

@@ -15,7 +15,9 @@ from frontends.tf.graph import LabelCheck, current_graph, note_check, range_of
 from frontends.tf.ops import random, windows
 from frontends.tf.ops.clip import clip_by_norm
 from frontends.tf.ops.convert import convert_to_tensor, static_axes, static_shape
-from frontends.tf.ops.indexing import gather
+from frontends.tf.ops.indexing import MISSING_ROW, gather
+from frontends.tf.ops.positions import existing
+from spmd._jax_internals import is_interposed
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
@@ -197,17 +199,46 @@ def embedding_lookup(
     params: TensorLike, ids: TensorLike, max_norm: float | None = None, name: str | None = None
 ) -> Any:
     """Takes rows of a table, scaled down to a norm of `max_norm` if that is given."""
-    if isinstance(params, list | tuple):
-        if len(params) != 1:
-            raise ValueError(
-                f"tf.nn.embedding_lookup: expected one table, got {len(params)}. "
-                "Join them: tf.concat(params, axis=0)."
-            )
-        params = params[0]
-    rows = gather(params, ids)
+    rows = gather(_table(params), ids)
     if max_norm is None:
         return rows
     return clip_by_norm(rows, max_norm, axes=list(range(np.ndim(ids), rows.ndim)))
+
+
+def embedding_lookup_once(params: TensorLike, ids: jax.Array, max_norm: float | None) -> Any:
+    """Takes rows of a table as `embedding_lookup` does, and zeros for negative ids, which stand for none.
+
+    While a tape records, each row is taken once, and then repeated: so the gradient has each row once, as in TensorFlow, and
+    its norm is that of these.
+
+    Args:
+        params: the table.
+        ids: numbers of rows.
+        max_norm: see `embedding_lookup`.
+    """
+    table, flat = convert_to_tensor(_table(params)), ids.reshape(-1)
+    size = table.shape[0]
+    (numbers,) = existing([jnp.maximum(flat, 0)], (size,), MISSING_ROW)
+    numbers, places = jnp.where(flat < 0, size, numbers), None
+    if is_interposed():
+        numbers, places = jnp.unique(numbers, size=flat.size, fill_value=size, return_inverse=True)
+    rows = table.at[numbers].get(mode="fill", fill_value=0)
+    if max_norm is not None:
+        rows = clip_by_norm(rows, max_norm, axes=list(range(1, rows.ndim)))
+    rows = rows if places is None else rows[places.reshape(-1)]
+    is_missing = (flat >= size).reshape(-1, *[1] * (rows.ndim - 1))
+    return jnp.where(is_missing, jnp.nan, rows).reshape(*ids.shape, *table.shape[1:])
+
+
+def _table(params: TensorLike) -> TensorLike:
+    if not isinstance(params, list | tuple):
+        return params
+    if len(params) != 1:
+        raise ValueError(
+            f"tf.nn.embedding_lookup: expected one table, got {len(params)}. "
+            "Join them: tf.concat(params, axis=0)."
+        )
+    return params[0]
 
 
 def conv2d(

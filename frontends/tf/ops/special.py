@@ -9,6 +9,7 @@ from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
+from frontends.tf.indexed_slices import on_values
 from frontends.tf.ops.convert import convert_to_tensor, known
 
 
@@ -80,10 +81,14 @@ def bincount(
     return jnp.zeros(length, kind).at[numbers].add(1 if counted is None else counted, mode="drop")
 
 
-def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> jax.Array:
-    """Multiplies with a number."""
-    array = convert_to_tensor(x)
-    return jnp.asarray(convert_to_tensor(scalar), array.dtype) * array
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Any:
+    """Multiplies with a number: an array, or the values of `tf.IndexedSlices`."""
+
+    def multiply(x: TensorLike) -> jax.Array:
+        array = convert_to_tensor(x)
+        return jnp.asarray(convert_to_tensor(scalar), array.dtype) * array
+
+    return on_values(multiply, x)
 
 
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> jax.Array:

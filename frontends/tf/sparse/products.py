@@ -12,7 +12,7 @@ import numpy as np
 
 from frontends.tf._typing import HostLike, TensorLike
 from frontends.tf.ops.convert import convert_to_tensor
-from frontends.tf.ops.nn import embedding_lookup
+from frontends.tf.ops.nn import embedding_lookup_once
 from frontends.tf.ragged import partitions
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.sparse.sparse_tensor import SparseTensor
@@ -114,7 +114,7 @@ def embedding_lookup_sparse(
                 f"embedding_lookup_sparse: {len(ids)} ids need as many weights, got {len(weights)}."
             )
         count = int(rows.max(initial=-1)) + 1
-        found = embedding_lookup(params, np.asarray(ids), max_norm)
+        found = embedding_lookup_once(params, jnp.asarray(ids), max_norm)
         return _combined(found, weights, rows, count, how)
     return _of_padded(params, sp_ids, sp_weights, how, max_norm)
 
@@ -154,7 +154,9 @@ def safe_embedding_lookup_sparse(
     prunes = combiner != "sum"
     if not isinstance(sparse_ids, SparseTensor | RaggedTensor):
         return _of_padded(
-            embedding_weights, sparse_ids, sparse_weights, combiner, max_norm, default_id, prunes
+            *(embedding_weights, sparse_ids, sparse_weights, combiner, max_norm),
+            is_safe=True,
+            default_id=default_id,
         )
     if isinstance(sparse_ids, RaggedTensor):
         sparse_ids = sparse_ids.to_sparse()
@@ -173,12 +175,12 @@ def safe_embedding_lookup_sparse(
         kept &= weights > 0
     ids, rows, weights = ids[kept], rows[kept], None if weights is None else weights[kept]
     empty = np.bincount(rows, minlength=count) == 0
-    if default_id is not None:
-        ids = np.concatenate([ids, np.full(int(empty.sum()), default_id, ids.dtype)])
-        rows = np.concatenate([rows, np.flatnonzero(empty)])
-        if weights is not None:
-            weights = np.concatenate([weights, np.ones(int(empty.sum()), weights.dtype)])
-    found = embedding_lookup(embedding_weights, ids, max_norm)
+    # Without a default, too, the first row is looked up in TensorFlow, and dropped.
+    ids = np.concatenate([ids, np.full(int(empty.sum()), default_id or 0, ids.dtype)])
+    rows = np.concatenate([rows, np.flatnonzero(empty)])
+    if weights is not None:
+        weights = np.concatenate([weights, np.ones(int(empty.sum()), weights.dtype)])
+    found = embedding_lookup_once(embedding_weights, jnp.asarray(ids), max_norm)
     made = _combined(found, weights, rows, count, combiner)
     if default_id is None:
         made = jnp.where(jnp.asarray(empty)[:, None], 0, made)
@@ -217,9 +219,21 @@ def _of_padded(
     weights: TensorLike,
     how: str,
     max_norm: float | None,
+    *,
+    is_safe: bool = False,
     default_id: int | None = None,
-    prunes: bool = False,
 ) -> jax.Array:
+    """Combines rows of a table for each row of an array of ids; see `embedding_lookup_sparse`.
+
+    Args:
+        params: the table.
+        ids: of its rows, of which negative ones stand for none.
+        weights: of the ids, or None.
+        how: the combiner.
+        max_norm: to which rows of the table are scaled down.
+        is_safe: whether weights that are not above zero do not count, except in sums, and rows without ids have the default.
+        default_id: see `safe_embedding_lookup_sparse`.
+    """
     numbers = convert_to_tensor(ids)
     if not jnp.issubdtype(numbers.dtype, jnp.integer) or numbers.ndim < 2:
         raise TypeError(
@@ -227,16 +241,18 @@ def _of_padded(
             f"stand for none: got {numbers.dtype} of shape {tuple(numbers.shape)}."
         )
     there = numbers >= 0
-    found = embedding_lookup(params, jnp.where(there, numbers, 0), max_norm)
-    factor = jnp.ones(numbers.shape, found.dtype) if weights is None else convert_to_tensor(weights)
-    if prunes:
+    factor = jnp.ones(numbers.shape) if weights is None else convert_to_tensor(weights)
+    if is_safe and how != "sum":
         there &= factor > 0
+    numbers = jnp.where(there, numbers, -1)
+    if is_safe:
+        # Without a default, too, the first row is looked up in TensorFlow, and dropped.
+        default = jnp.where(there.any(-1, keepdims=True), -1, default_id or 0)
+        numbers = jnp.concatenate([numbers, default.astype(numbers.dtype)], axis=-1)
+    found = embedding_lookup_once(params, numbers, max_norm)
     factor = jnp.where(there, factor, 0).astype(found.dtype)[..., None]
-    total = (found * factor).sum(-2)
+    total = (found[..., : there.shape[-1], :] * factor).sum(-2)
     if how != "sum":
         norm = factor.sum(-2) if how == "mean" else jnp.sqrt((factor * factor).sum(-2))
         total = _over(total, norm)
-    if default_id is None:
-        return total
-    default = embedding_lookup(params, default_id, max_norm)
-    return jnp.where(there.any(-1)[..., None], total, default)
+    return total if default_id is None else total + found[..., -1, :]

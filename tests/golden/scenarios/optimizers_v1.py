@@ -12,7 +12,8 @@ START = [[0.4, -0.3], [0.2, 0.1], [-0.5, 0.0]]
 STEPS = 4
 
 
-def _optimizers(train: Any, rate: Any) -> dict[str, Callable[[], Any]]:
+def named_optimizers(train: Any, rate: Any) -> dict[str, Callable[[], Any]]:
+    """Returns what makes the optimizers, by name."""
     return {
         "gradient_descent": lambda: train.GradientDescentOptimizer(rate),
         "momentum": lambda: train.MomentumOptimizer(rate, 0.9),
@@ -52,7 +53,7 @@ def _in_replicas(s: Setting, name: str) -> dict[str, Any]:
             tf.Variable(0.02, trainable=False),
             _count(tf),
         )
-        optimizer = _optimizers(tf.compat.v1.train, lambda: rate)[name]()
+        optimizer = named_optimizers(tf.compat.v1.train, lambda: rate)[name]()
     rows = f32(examples(6)[0])
 
     @tf.function
@@ -79,14 +80,14 @@ def _count(tf: Any) -> Any:
 @scenario("optimizers_v1.replicas", GROUP, ("default", "n2"))
 def in_replicas(s: Setting) -> Iterator[Case]:
     """Each optimizer in a compiled step."""
-    for name in _optimizers(s.tf.compat.v1.train, 0.1):
+    for name in named_optimizers(s.tf.compat.v1.train, 0.1):
         yield name, functools.partial(_in_replicas, s, name)
 
 
 def _eager(tf: Any, name: str, sparse: bool) -> dict[str, Any]:
     """Applies gradients at once; of some rows, of which one comes twice."""
     w = tf.Variable(START, name="w")
-    optimizer = _optimizers(tf.compat.v1.train, 0.1)[name]()
+    optimizer = named_optimizers(tf.compat.v1.train, 0.1)[name]()
     count, found = _count(tf), []
     for index in range(STEPS):
         gradient = tf.constant(f32([[0.5, -1.0], [1.0, 0.3], [0.2, 0.1]]) * (index + 1))
@@ -101,7 +102,7 @@ def _eager(tf: Any, name: str, sparse: bool) -> dict[str, Any]:
 @scenario("optimizers_v1.eager", GROUP, ("none",))
 def eager(s: Setting) -> Iterator[Case]:
     """Each optimizer with gradients of all rows, and of some."""
-    for name in _optimizers(s.tf.compat.v1.train, 0.1):
+    for name in named_optimizers(s.tf.compat.v1.train, 0.1):
         yield f"{name}/dense", functools.partial(_eager, s.tf, name, False)
         yield f"{name}/sparse", functools.partial(_eager, s.tf, name, True)
 

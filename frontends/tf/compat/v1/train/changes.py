@@ -9,11 +9,10 @@ import jax.numpy as jnp
 
 from frontends.tf._typing import VariableLike
 from frontends.tf.compat.v1.slots import value_of, write
-from frontends.tf.compat.v1.train.formulas import Formula
 from frontends.tf.compat.v1.train.update_rule import UpdateRule
-from frontends.tf.indexed_slices import IndexedSlices
+from frontends.tf.indexed_slices import IndexedSlices, summed
 from frontends.tf.variable import Variable
-from spmd.replica import all_reduce, current_frame, in_replica, sum_gradients
+from spmd.replica import current_frame
 from spmd.state import Update, is_backed, update_by_rule
 
 
@@ -23,41 +22,64 @@ class Change:
 
     Attributes:
         holder: the variable.
-        gradient: of its shape.
-        rows: which of its rows change, a bool for each; None means all.
+        gradient: of its shape, or some of its rows: then most rules leave the others as they are.
         slots: of the variable.
         rule: makes new values of them.
     """
 
     holder: VariableLike
-    gradient: jax.Array
-    rows: jax.Array | None
+    gradient: jax.Array | IndexedSlices
     slots: list[Variable]
     rule: UpdateRule
 
     def apply(self, scalars: Sequence[jax.Array]) -> None:
         """Writes the new values."""
+        variables = (self.holder, *self.slots)
         before = [value_of(self.holder), *(slot.value() for slot in self.slots)]
-        value, *slots = before
-        new, others = self.rule.update(value, slots, (self.gradient, *scalars))
-        for variable, old, value in zip(
-            (self.holder, *self.slots), before, (new, *others), strict=True
-        ):
-            if self.rows is not None:
-                value = jnp.where(self.rows.reshape(-1, *[1] * (old.ndim - 1)), value, old)
+        if isinstance(self.gradient, IndexedSlices) and not self.rule.formula.updates_all_rows:
+            after = self._with_rows(self.gradient, before, scalars)
+        else:
+            value, *slots = before
+            new, others = self.rule.update(value, slots, (jnp.asarray(self.gradient), *scalars))
+            after = [new, *others]
+        for variable, value in zip(variables, after, strict=True):
             write(variable, value)
+
+    def _with_rows(
+        self, gradient: IndexedSlices, before: Sequence[jax.Array], scalars: Sequence[jax.Array]
+    ) -> list[jax.Array]:
+        """Computes the rows that have a gradient, and puts them in the place of those before.
+
+        The arrays are not copied if the step may overwrite them, so this takes as long for any number of other rows.
+        """
+        count = before[0].shape[0]
+        numbers = jnp.asarray(gradient.indices)
+        numbers = jnp.where((numbers < 0) | (numbers > count), count, numbers)
+        # No row twice: their gradients are added up first. The number behind the last row is none.
+        size = min(numbers.size, count + 1)
+        numbers, places = jnp.unique(numbers, size=size, fill_value=count, return_inverse=True)
+        summed_rows = jax.ops.segment_sum(jnp.asarray(gradient.values), places.reshape(-1), size)
+        value, *slots = (one.at[numbers].get(mode="clip") for one in before)
+        new, others = self.rule.update(value, slots, (summed_rows, *scalars))
+        return [
+            old.at[numbers].set(
+                rows.astype(old.dtype), mode="drop", indices_are_sorted=True, unique_indices=True
+            )
+            for old, rows in zip(before, (new, *others), strict=True)
+        ]
 
     def as_update(self, scalars: Sequence[jax.Array]) -> Update:
         """Describes it to parameter servers, which change all rows."""
-        return Update(self.holder, "apply", (self.gradient, *scalars), detail=self.rule)
+        gradient = jnp.asarray(self.gradient)
+        return Update(self.holder, "apply", (gradient, *scalars), detail=self.rule)
 
 
 def apply_changes(changes: list[Change], scalars: list[jax.Array], sums: bool) -> None:
     """Updates variables, here or on parameter servers."""
-    if sums and in_replica():
-        gradients = sum_gradients([change.gradient for change in changes])
+    if sums:
+        gradients = summed([change.gradient for change in changes])
         changes = [
-            dataclasses.replace(change, gradient=gradient, rows=_of_any_replica(change.rows))
+            dataclasses.replace(change, gradient=gradient)
             for change, gradient in zip(changes, gradients, strict=True)
         ]
 
@@ -71,19 +93,3 @@ def apply_changes(changes: list[Change], scalars: list[jax.Array], sums: bool) -
     compute([one for one in changes if one not in there])
     if there:
         update_by_rule([one.as_update(scalars) for one in there], functools.partial(compute, there))
-
-
-def _of_any_replica(rows: jax.Array | None) -> jax.Array | None:
-    return None if rows is None else all_reduce(rows.astype(jnp.float32), "sum") > 0
-
-
-def dense(
-    slices: IndexedSlices, holder: VariableLike, formula: Formula
-) -> tuple[jax.Array, jax.Array | None]:
-    """Makes a gradient of some rows one of all, and tells which rows are to change; None for all."""
-    value = value_of(holder)
-    indices, values = jnp.asarray(slices.indices), jnp.asarray(slices.values, value.dtype)
-    whole = jnp.zeros_like(value).at[indices].add(values)
-    if formula.updates_all_rows:
-        return whole, None
-    return whole, jnp.zeros(value.shape[0], bool).at[indices].set(True)

@@ -19,14 +19,14 @@ from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike, VariableLike
 from frontends.tf.compat.v1.collections import GraphKeys
 from frontends.tf.compat.v1.slots import make_slot, make_unseen, name_of, value_of, write
-from frontends.tf.compat.v1.train.changes import Change, apply_changes, dense
+from frontends.tf.compat.v1.train.changes import Change, apply_changes
 from frontends.tf.compat.v1.train.formulas import Formula
 from frontends.tf.compat.v1.train.update_rule import UpdateRule
 from frontends.tf.distribute.scope import get_strategy, in_cross_replica_context
 from frontends.tf.distribute.variable_parts import holder_of, whole_pairs
 from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.graph import Graph, Operation, current_graph
-from frontends.tf.indexed_slices import IndexedSlices
+from frontends.tf.indexed_slices import IndexedSlices, array_or_slices, is_slices
 from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.variable import Variable
 from spmd.assigned import assigned
@@ -72,9 +72,8 @@ class Optimizer(Searched):
     In a model function `minimize` and `apply_gradients` return operations, which run if they are fetched; elsewhere they
     act at once. In a replica gradients are summed over the replicas.
 
-    What differs here: gradients of rows that a model looks up (`tf.gather`) are of all rows, with zeros. So momentum,
-    averages and penalties move rows that were not looked up, which TensorFlow leaves alone; gradient descent, Adam and
-    Adagrad give the same numbers. Of feature columns, only the rows that a batch looks up move, as in TensorFlow.
+    The gradient of a table of which a model looks up rows is a `tf.IndexedSlices`: most optimizers leave the other rows as
+    they are, with their slots.
 
     Source: `tf.compat.v1.train.Optimizer`.
     """
@@ -167,7 +166,8 @@ class Optimizer(Searched):
             grad_loss: weights of the elements of the loss; None means ones.
 
         Returns:
-            Pairs of a gradient and a variable. The gradient is None where the loss does not depend on the variable. In
+            Pairs of a gradient and a variable. The gradient is a `tf.IndexedSlices` of the rows that were looked up, if the
+            variable has no other use, and None where the loss does not depend on the variable. In
             a model function that is not called to train, gradients are zeros: what they lead to cannot be run.
 
         Raises:
@@ -268,7 +268,7 @@ class Optimizer(Searched):
         if graph is None:
             effect()
             return None
-        inputs = [*(gradient for gradient, _ in given), *self._scalars()]
+        inputs = [*jax.tree.leaves([gradient for gradient, _ in given]), *self._scalars()]
         operation = graph.operation(name or self._name, effect, inputs)
         graph.collections[GraphKeys.TRAIN_OP].append(operation)
         return operation
@@ -371,24 +371,13 @@ class Optimizer(Searched):
             ]
             if slots:
                 kept.own.append((holder, slots))
-        rows = None
-        if isinstance(gradient, IndexedSlices):
-            if constraint is not None:
-                raise RuntimeError(
-                    f"Cannot use a constraint function on a sparse variable: {name_of(holder)}."
-                )
-            gradient, rows = dense(gradient, holder, formula)
-        elif not formula.updates_all_rows:
-            rows = _rows_of(kept.graph, holder, gradient)
-        return Change(holder, jnp.asarray(gradient), rows, slots, rule)
-
-
-def _rows_of(graph: Graph, holder: VariableLike, gradient: Any) -> jax.Array | None:
-    """Tells which rows TensorFlow would update: those that were looked up, and others that have a gradient all the same."""
-    rows = graph.looked_up(holder, gradient.shape[0]) if gradient.ndim else None
-    if rows is None:
-        return None
-    return rows | jnp.any(gradient.reshape(gradient.shape[0], -1) != 0, axis=1)
+        if is_slices(gradient) and constraint is not None:
+            raise RuntimeError(
+                f"Cannot use a constraint function on a sparse variable: {name_of(holder)}."
+            )
+        if is_slices(gradient):
+            gradient = IndexedSlices(gradient.values, gradient.indices, value_of(holder).shape)
+        return Change(holder, array_or_slices(gradient), slots, rule)
 
 
 def _bound(

@@ -14,8 +14,10 @@ from frontends.tf.compat.v1.train.optimizer import Optimizer, Slots
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.estimator.canned.optimizers.rules import Rule
 from frontends.tf.graph import Operation
+from frontends.tf.indexed_slices import summed
+from frontends.tf.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from frontends.tf.variable import Variable
-from spmd.replica import in_replica, sum_gradients
+from spmd.replica import in_replica
 
 
 class KerasLikeOptimizer(Optimizer):
@@ -65,7 +67,7 @@ class KerasLikeOptimizer(Optimizer):
             pairs = [pair for pair in pairs if pair[0] is not None]
             gradients = [gradient for gradient, _ in pairs]
             if in_replica() and not skip_gradients_aggregation:
-                gradients, skip_gradients_aggregation = sum_gradients(gradients), True
+                gradients, skip_gradients_aggregation = summed(gradients), True
             clipped = self._clipped(gradients)
             pairs = list(zip(clipped, (variable for _, variable in pairs), strict=True))
         step = self._count() if global_step is None else global_step
@@ -73,17 +75,17 @@ class KerasLikeOptimizer(Optimizer):
         name = name or f"{self._kept().key}/update"
         return super().apply_gradients(pairs, step, name, skip_gradients_aggregation)
 
-    def _clipped(self, gradients: Sequence[jax.Array]) -> Sequence[jax.Array]:
+    def _clipped(self, gradients: Sequence[Any]) -> Sequence[Any]:
+        """Bounds gradients; of rows, what was looked up, as often as it was."""
         norm, value, of_all = (
             self._clips.get(key) for key in ("clipnorm", "clipvalue", "global_clipnorm")
         )
         if norm is not None:
-            gradients = [one * _factor(norm, jnp.sum(one * one)) for one in gradients]
+            gradients = [clip_by_norm(one, norm) for one in gradients]
         if of_all is not None:
-            factor = _factor(of_all, sum(jnp.sum(one * one) for one in gradients))
-            gradients = [one * factor for one in gradients]
+            gradients, _ = clip_by_global_norm(gradients, of_all)
         if value is not None:
-            gradients = [jnp.clip(one, -value, value) for one in gradients]
+            gradients = [clip_by_value(one, -value, value) for one in gradients]
         return gradients
 
     def _count(self) -> Any:
@@ -130,8 +132,3 @@ class KerasLikeOptimizer(Optimizer):
         bind: Callable[[Variable], None],
     ) -> Variable:
         return make_unseen(kept.graph, f"{kept.key}/{name_of(holder)}/{op_name}", initial, bind)
-
-
-def _factor(norm: float, square: Any) -> jax.Array:
-    """Returns what makes a vector of a squared length no longer than a norm."""
-    return norm / jnp.maximum(jnp.sqrt(square), norm)
