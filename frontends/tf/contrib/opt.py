@@ -136,7 +136,8 @@ class _Lars:
         scales: whether they count for this variable.
     """
 
-    updates_all_rows: ClassVar[bool] = False
+    # The norms are those of all rows.
+    updates_all_rows: ClassVar[bool] = True
     momentum: Momentum
     scales: bool
 
@@ -170,6 +171,8 @@ class _Lars:
 
 class LARSOptimizer(Optimizer):
     """Momentum with a learning rate for each variable, by the norms of its value and its gradient.
+
+    What differs here: a gradient of some rows (`tf.IndexedSlices`) moves all rows, by their momentum.
 
     Source: `tf.contrib.opt.LARSOptimizer`.
     """
