@@ -33,6 +33,7 @@ OVERHEADS = {
     "trace_overhead": ["1", "2"],
     "checkpoint_stall": ["1", "2"],
     "server_traffic": ["10000", "1000000"],
+    "table_size": ["1", "2"],
 }
 
 

@@ -52,6 +52,26 @@ REPEATED = {
             "inverse_time",
         ),
     ),
+    # Momentum has all ways to look rows up; a few optimizers of each kind are enough.
+    "looked_up_rows.training": (
+        *(
+            "gradient_descent",
+            "nesterov",
+            "adam_epsilon",
+            "adagrad_start",
+            "rmsprop",
+            "rmsprop_momentum",
+        ),
+        *("adadelta", "ftrl_*", "proximal_*", "*/gather", "*/max_norm", "*/twice", "*/identity"),
+        *(
+            "*/scaled",
+            "*/scalar_mul",
+            "*/all_reduced",
+            "*/clip_by_value",
+            "momentum/*/clip_by_norm",
+        ),
+        "adagrad/*/clip_by_global_norm",
+    ),
     "columns.input_layer": ("embedding/*", "combiner/*", "shared_named", "indicator/index"),
     "columns.buckets": ("*_3", "*_1", "numbers_int32", "file_part"),
     "columns.crosses": ("two_in_few", "two_with_key", "with_column_first"),
