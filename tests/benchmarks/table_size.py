@@ -16,7 +16,8 @@ import numpy as np
 import spmd
 from frontends import tf
 
-SIZES = (10_000, 1_000_000)
+# The smallest one fits in a cache of the processor, the largest in none.
+SIZES = (10_000, 100_000, 1_000_000)
 WIDTH, ROWS, IDS = 64, 512, 8
 ROUNDS, STEPS = 9, 5
 _TRAIN = tf.compat.v1.train
