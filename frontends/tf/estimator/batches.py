@@ -1,7 +1,7 @@
 """What an `input_fn` returns, as batches for the replicas of a strategy."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from frontends.tf import data
@@ -21,7 +21,7 @@ def call_with(function: Callable[..., Any], **known: Any) -> Any:
 
 def batches_of(
     input_fn: Callable[..., Any], strategy: Any, texts: BatchTexts | None = None, **known: Any
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """Iterates over batches for all replicas: each of them gets what one call of the dataset's iterator gives.
 
     Args:

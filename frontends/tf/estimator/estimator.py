@@ -553,17 +553,16 @@ class Estimator:
         """
         # An evaluation may come in the middle of training.
         apart = randomness_apart() if mode == ModeKeys.EVAL else contextlib.nullcontext()
-        with apart, in_force(default_strategy()), strategy.scope():
-            batches = iter(
-                batches_of(
-                    input_fn,
-                    strategy,
-                    texts,
-                    mode=mode,
-                    params=self._params_for(mode, of_model=False),
-                    config=self.config,
-                )
+        with apart, in_force(default_strategy()), strategy.scope(), contextlib.ExitStack() as stack:
+            batches = batches_of(
+                input_fn,
+                strategy,
+                texts,
+                mode=mode,
+                params=self._params_for(mode, of_model=False),
+                config=self.config,
             )
+            stack.callback(batches.close)  # the thread that makes them ends with the run
             first = next(batches, None)
             if first is None:
                 raise ValueError(

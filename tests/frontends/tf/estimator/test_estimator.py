@@ -1,6 +1,7 @@
 """Estimators: training, evaluation and predictions of a model function."""
 
 import logging
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,17 @@ def test_another_estimator_goes_on_where_one_ended(make):
     before = values(estimator)
     estimator.train(data(10), max_steps=8)
     assert values(estimator) == before
+
+
+def test_a_training_that_fails_reads_no_further(make):
+    class Fails(tf.estimator.SessionRunHook):
+        def after_run(self, run_context, run_values):
+            raise KeyError("of the hook")
+
+    with pytest.raises(KeyError) as raised:
+        make().train(data(10), hooks=[Fails()])
+    # What the traceback leads to is still there.
+    assert "spmd-input" not in {thread.name for thread in threading.enumerate()}, raised
 
 
 def test_a_dataset_that_ends_ends_the_training(make):
