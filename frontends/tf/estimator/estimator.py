@@ -441,8 +441,8 @@ class Estimator:
                 )
             logging.info(f"Restoring parameters from {path}")
             try:
-                ModelCheckpoints(store, self.model_dir, self.config).restore(path)
-                model_checkpoints.restore_by_name(_renamed(step), path)
+                checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
+                checkpoints.restore(path, _renamed(step))
             except KeyError as error:
                 raise ValueError(
                     "Could not load all requested variables from checkpoint. Please make sure your model_fn does not expect "
@@ -589,9 +589,7 @@ class Estimator:
                         variable.assign(values[key])
             elif path is not None:
                 logging.info(f"Restoring parameters from {path}")
-                checkpoints.restore(path)
-                if mode != ModeKeys.TRAIN:
-                    model_checkpoints.restore_by_name(_renamed(step), path)
+                checkpoints.restore(path, None if mode == ModeKeys.TRAIN else _renamed(step))
             else:
                 graph = step.made.graph
                 for variable, read in graph.starts.values():
@@ -753,7 +751,7 @@ class Estimator:
             wanted = [None if args is None else session.read(args.fetches) for args in asked]
             if session.asked or any(fetches is not None for fetches in wanted):
                 run.fetch(session.fetched(wanted))
-            session.take(run(batch, *session.arguments()))
+            session.take(run(batch, *session.arguments(run.step)))
             session.count_step()
             with session.graph.in_session():
                 for hook, fetches in zip(hooks, wanted, strict=True):

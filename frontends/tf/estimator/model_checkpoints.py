@@ -72,28 +72,34 @@ class ModelCheckpoints:
         """Saves under a step's number; returns the path."""
         return str(self._manager.save(checkpoint_number=step))
 
-    def restore(self, path: str) -> None:
-        """Restores what there is; what the checkpoint has besides is left.
+    def restore(self, path: str, renamed: Mapping[str, Any] | None = None) -> None:
+        """Gives variables the values of a checkpoint; what it has besides is left.
+
+        Args:
+            path: of the checkpoint.
+            renamed: variables that it has under other names than their own, by these names.
 
         Raises:
-            ValueError: TensorFlow wrote the checkpoint, and it lacks a variable.
+            ValueError: it lacks a variable.
+            KeyError: it lacks one of the other names.
         """
+        values = values_of(path)
+        apart = {id(one) for one in (renamed or {}).values()}
+        wanted = {key: one for key, one in self._store.saved().items() if id(one) not in apart}
+        lacking = sorted(wanted.keys() - values.keys())
+        if lacking:
+            raise ValueError(
+                f"The checkpoint {path} has no {', '.join(lacking)}. It has: {', '.join(sorted(values))}. Let the model function "
+                "make the variables that it made when this was saved. For another model begin a new folder, with the values that "
+                "still fit: tf.estimator.Estimator(model_fn, NEW_FOLDER, warm_start_from=tf.estimator.WarmStartSettings("
+                f"{path!r}, vars_to_warm_start=[...]))."
+            )
         if is_bundle(path):
-            _restore_bundle(self._store, path)
-            return
-        self._checkpoint.restore(path).expect_partial()
-
-
-def _restore_bundle(store: VariableStore, path: str) -> None:
-    """Gives variables the values of a checkpoint of TensorFlow."""
-    saved, values = store.saved(), values_of(path)
-    lacking = sorted(set(saved) - set(values))
-    if lacking:
-        raise ValueError(
-            f"The checkpoint {path}, which TensorFlow wrote, has no {', '.join(lacking)}. It has: {', '.join(sorted(values))}."
-        )
-    for name, variable in saved.items():
-        variable.assign(np.asarray(values[name]()).astype(variable.dtype))
+            for name, variable in wanted.items():
+                variable.assign(np.asarray(values[name]()).astype(variable.dtype))
+        else:
+            self._checkpoint.restore(path).expect_partial()
+        restore_by_name(renamed or {}, path)
 
 
 def values_of(path: str) -> dict[str, Any]:
@@ -170,7 +176,7 @@ def _named(folder: StrPath) -> str | None:
 
 
 def _view_of_store(store: VariableStore) -> View:
-    return View(store, "node", {**store.saved(), **store.objects}, grows=True)
+    return View(store, "node", store.saved(), grows=True)
 
 
 register_view(VariableStore, _view_of_store)

@@ -155,7 +155,7 @@ class ServerLoop:
 
         def schedule() -> RemoteValue:
             return self._coordinator.schedule(
-                step, args=(all_batches, self._ended, session.arguments())
+                step, args=(all_batches, self._ended, session.arguments(step.step))
             )
 
         while True:

@@ -14,7 +14,7 @@ from frontends.tf.compat.v1.collections import GraphKeys
 from frontends.tf.errors import InvalidArgumentError
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
-from frontends.tf.estimator.model_step import SUMMARY, Made, label_check_name
+from frontends.tf.estimator.model_step import SUMMARY, Made, ModelStep, label_check_name
 from frontends.tf.graph import Operation, VariableStore
 from frontends.tf.summary.collected import ALL_SUMMARIES, Summary
 from spmd.cluster import all_gather_small
@@ -238,11 +238,15 @@ class Session:
             f"{SUMMARY}{one.name}" for one in self._summaries(names) if one.kind != "text"
         }
 
-    def arguments(self) -> tuple[Any, ...]:
-        """Returns what a step takes after the batch, and forgets what it was asked for."""
+    def arguments(self, step: ModelStep) -> tuple[Any, ...]:
+        """Returns what a step takes after the batch, and forgets what it was asked for.
+
+        Args:
+            step: that runs next. What hooks have asked it to return may have effects, which is not known before it is traced.
+        """
         asked, self.asked = self.asked, set()
-        optional = self.made.optional
-        return ({name: np.bool_(name in asked) for name in optional},) if optional else ()
+        names = sorted({*self.made.optional, *(step.fetched or ())})
+        return ({name: np.bool_(name in asked) for name in names},) if names else ()
 
     def _name_of(self, fetch: Any) -> str | None:
         """Returns the name of the output of a step that is meant."""

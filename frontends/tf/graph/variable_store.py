@@ -1,6 +1,5 @@
 """Variables by name, which outlive the graphs that use them."""
 
-from collections.abc import Callable
 from typing import Any
 
 from frontends.tf._typing import VariableLike
@@ -8,18 +7,16 @@ from spmd.state import Searched
 
 
 class VariableStore(Searched):
-    """What a model function finds again when it is called another time: variables, and optimizers with their slots.
+    """What a model function finds again when it is called another time.
 
     Attributes:
         variables: by name, in the order in which they were made.
-        objects: optimizers and their like, by name.
         local: names of the variables that checkpoints do not hold.
         writers: what writes summaries, by its folder and the end of the file's name.
     """
 
     def __init__(self) -> None:
         self.variables: dict[str, VariableLike] = {}
-        self.objects: dict[str, Any] = {}
         self.local: set[str] = set()
         self.writers: dict[Any, Any] = {}
 
@@ -32,11 +29,5 @@ class VariableStore(Searched):
 
     def clear(self) -> None:
         """Forgets everything."""
-        for some in (self.variables, self.objects, self.local):
-            some.clear()
-
-    def object(self, name: str, make: Callable[[], Any]) -> Any:
-        """Returns the object of a name; makes it the first time."""
-        if name not in self.objects:
-            self.objects[name] = make()
-        return self.objects[name]
+        self.variables.clear()
+        self.local.clear()

@@ -1,6 +1,7 @@
 """Reading a checkpoint without the objects: `tf.train.list_variables`, `tf.train.load_checkpoint`."""
 
 import os
+import re
 from typing import Any
 
 from frontends.tf.dtypes import DType, as_dtype
@@ -69,7 +70,7 @@ class CheckpointReader:
 
 def _plain(name: str) -> str:
     """Undoes how a checkpoint writes a name with slashes as one part of a path."""
-    return name.replace(".S", "/").replace("..", ".")
+    return re.sub(r"\.([.S])", lambda found: "/" if found[1] == "S" else ".", name)
 
 
 def NewCheckpointReader(filepattern: StrPath) -> CheckpointReader:

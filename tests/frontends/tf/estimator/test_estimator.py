@@ -449,22 +449,22 @@ def test_a_model_function_may_change_its_parameters(make, tmp_path):
 def test_a_summary_and_a_hook_may_show_updates_of_metrics(tmp_path):
     def model_fn(features, labels, mode):
         y = tf.layers.dense(features, 1)
-        error, rows = tf.metrics.mean(y - labels), tf.metrics.mean(tf.ones_like(y))
-        tf.identity(error[1], name="error")
+        seen, rows = tf.metrics.mean(features), tf.metrics.mean(tf.ones_like(y))
+        tf.identity(seen[1], name="seen")
         tf.summary.scalar("rows", rows[1])
-        tf.summary.scalar("error", error[1])
+        tf.summary.scalar("seen", seen[1])
         loss = tf.losses.mean_squared_error(labels, y)
         train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
     shown = []
     hook = tf.estimator.LoggingTensorHook(
-        {"error": "error"}, every_n_iter=2, formatter=lambda values: shown.append(values) or ""
+        {"seen": "seen"}, every_n_iter=2, formatter=lambda values: shown.append(values["seen"]) or ""
     )
     config = tf.estimator.RunConfig(str(tmp_path), save_summary_steps=3)
     tf.estimator.Estimator(model_fn, config=config).train(data(None), [hook], max_steps=7)
-    assert len(shown) == 4
-    assert all(np.isfinite(one["error"]) for one in shown)
+    # Means over the steps 0, 2, 3, 4 and 6, in which the hook or a summary shows it; those of TensorFlow 2.15.
+    assert shown == pytest.approx([0.1875, 0.1875, 0.3125, 0.2875])
 
 
 def test_an_error_of_a_model_function_says_what_it_was_given(caplog):

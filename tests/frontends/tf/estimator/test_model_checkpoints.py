@@ -19,9 +19,9 @@ from frontends.tf.graph import Graph
 v1 = tf.compat.v1
 
 
-def _store(value):
+def _store(value, name="a.b/c_S/S.S.w"):
     with Graph().as_default() as graph:
-        v1.get_variable("a.b/c_S/w", initializer=np.float32(value))
+        v1.get_variable(name, initializer=np.float32(value))
         v1.train.create_global_step()
         v1.get_local_variable("count", [], initializer=tf.zeros_initializer())
     return graph.store
@@ -39,10 +39,21 @@ def test_variables_are_saved_by_name_and_local_ones_are_not(tmp_path):
         "model.ckpt-9",
     ]
     values = {name: float(read()) for name, read in values_of(paths[-1]).items()}
-    assert values == {"a.b/c_S/w": 3.0, "global_step": 0.0}
+    assert values == {"a.b/c_S/S.S.w": 3.0, "global_step": 0.0}
     store = _store(0)
     ModelCheckpoints(store, str(tmp_path), config).restore(paths[-1])
-    assert float(store.variables["a.b/c_S/w"].numpy()) == 3.0
+    assert float(store.variables["a.b/c_S/S.S.w"].numpy()) == 3.0
+
+
+def test_a_checkpoint_that_lacks_a_variable_is_refused(tmp_path):
+    config = tf.estimator.RunConfig()
+    path = ModelCheckpoints(_store(3, "w"), str(tmp_path), config).save(1)
+    other = _store(0, "other/v")
+    checkpoints = ModelCheckpoints(other, str(tmp_path), config)
+    with pytest.raises(ValueError, match=r"has no other/v\. It has: global_step, w\. .*NEW_FOLDER"):
+        checkpoints.restore(path)
+    checkpoints.restore(path, {"w": other.variables["other/v"]})
+    assert float(other.variables["other/v"].numpy()) == 3.0
 
 
 @pytest.mark.filterwarnings("ignore:.*training goes on from")
