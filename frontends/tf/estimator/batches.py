@@ -36,8 +36,13 @@ def batches_of(
 
     def dataset(context: Any) -> Any:
         found = input_of(lambda: call_with(input_fn, input_context=context, **known))
+        if found is None:
+            raise ValueError(
+                "input_fn should return a tf.data.Dataset, or features and labels, but returned None."
+            )
         if not isinstance(found, data.Dataset):
-            found = data.Dataset.from_tensors(found).repeat()
+            pair = tuple(found) if isinstance(found, list) else found
+            found = data.Dataset.from_tensors(pair).repeat()
         return prepared(found) if texts is None else texts.beside(found)
 
     elements = strategy.distribute_datasets_from_function(dataset)

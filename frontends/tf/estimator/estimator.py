@@ -37,6 +37,8 @@ from frontends.tf.estimator.kept_evaluation import KeptEvaluation, evaluation_ke
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import ModelStep
+from frontends.tf.estimator.own_context import in_own_context
+from frontends.tf.estimator.prediction_rows import rows_of, selected
 from frontends.tf.estimator.run_config import RunConfig
 from frontends.tf.estimator.server_training import coordinate, serve, serves, uses_servers
 from frontends.tf.estimator.session import Session
@@ -45,6 +47,7 @@ from frontends.tf.feature_column import Texts
 from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
 from frontends.tf.ops.random_stream import noting_draws, randomness_apart
+from frontends.tf.train.checkpoint_reader import load_variable
 from frontends.tf.train.tensor_bundle import is_bundle
 from frontends.tf.variable import TracedInitialValueError
 from spmd.replica import is_per_replica
@@ -354,12 +357,29 @@ class Estimator:
             Arrays, or dicts of them by name; texts of the batch as bytes.
 
         Raises:
-            ValueError: there are no such keys.
+            ValueError: there are no such keys, or predictions have different numbers of rows.
         """
         check_hooks(hooks or ())
+        found = in_own_context(
+            self._predictions(input_fn, predict_keys, hooks or (), checkpoint_path)
+        )
+        with contextlib.closing(found):
+            for batch in found:
+                if yield_single_examples:
+                    yield from rows_of(batch)
+                else:
+                    yield batch
+
+    def _predictions(
+        self,
+        input_fn: Callable[..., Any],
+        keys: Sequence[str] | str | None,
+        hooks: Sequence[Any],
+        checkpoint_path: StrPath | None,
+    ) -> Generator[Any]:
+        """Computes the predictions for each batch; see `predict`."""
         path = self._checkpoint_or_none(checkpoint_path, "predict")
         strategy = self._strategy(None)
-        keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
         texts = BatchTexts()
 
         def on_host(value: Any) -> np.ndarray:
@@ -369,25 +389,11 @@ class Estimator:
 
         prepared = self._prepared(ModeKeys.PREDICT, strategy, input_fn, path, texts=texts)
         with prepared as (run, batches, session):
-            own = [*(hooks or ()), *session.made.spec.prediction_hooks]
+            spec = session.made.spec
+            own = [*hooks, *spec.prediction_hooks]
             for outputs in self._steps_of(run, batches, session, own):
-                found = outputs["predictions"]
-                rows = nest.map_structure(on_host, found)
-                if isinstance(rows, Mapping):
-                    # In the order of the model function; JAX sorts.
-                    wanted = [
-                        key for key in session.made.spec.predictions if keys is None or key in keys
-                    ]
-                    rows = {key: rows[key] for key in wanted}
-                    if not rows:
-                        raise ValueError(
-                            f"Expected to run at least one output from {sorted(found)}, provided {keys}."
-                        )
-                if not yield_single_examples:
-                    yield rows
-                    continue
-                for index in range(len(jax.tree.leaves(rows)[0])):
-                    yield nest.map_structure(lambda one, index=index: one[index], rows)
+                found = nest.map_structure(on_host, outputs["predictions"])
+                yield selected(found, keys, spec.predictions)
 
     def export_saved_model(
         self,
@@ -491,10 +497,9 @@ class Estimator:
         """Reads a variable of the latest checkpoint.
 
         Raises:
-            ValueError: there is no checkpoint.
-            KeyError: it has no such variable.
+            ValueError: there is no checkpoint, or it has no such variable.
         """
-        return model_checkpoints.values_of(self._checkpoint_for(None))[name.removesuffix(":0")]()
+        return load_variable(self._checkpoint_for(None), name.removesuffix(":0"))
 
     def eval_dir(self, name: str | None = None) -> str:
         """Returns the folder of an evaluation's summaries."""

@@ -255,7 +255,7 @@ def get_variable(
     Args:
         name: below that of the scope.
         shape: of the variable; None takes that of an initializer that is a value.
-        dtype: None takes that of the scope, float32 if it names none.
+        dtype: None takes that of an initializer that is a value; else that of the scope, float32 if it names none.
         initializer: called with shape and dtype, or a value; None takes that of the scope, or
             `glorot_uniform_initializer` (zeros, for whole numbers).
         regularizer: called with the variable; what it returns is added to `REGULARIZATION_LOSSES`.
@@ -274,11 +274,15 @@ def get_variable(
     """
     scope = get_variable_scope()
     getter = custom_getter or scope.custom_getter
+    initializer = scope.initializer if initializer is None else initializer
+    if dtype is None:
+        is_value = initializer is not None and not callable(initializer)
+        dtype = jnp.asarray(initializer).dtype if is_value else scope.dtype
     arguments: dict[str, Any] = {
         "name": f"{scope.prefix}{name}",
         "shape": shape,
-        "dtype": scope.dtype if dtype is None else dtype,
-        "initializer": scope.initializer if initializer is None else initializer,
+        "dtype": dtype,
+        "initializer": initializer,
         "regularizer": regularizer or scope.regularizer,
         "reuse": scope.reuse,
         "trainable": trainable,

@@ -12,6 +12,14 @@ def test_three_values_are_an_error():
         next(batches_of(lambda: (1, 2, 3), tf.distribute.get_strategy()))
 
 
+def test_a_list_is_features_and_labels_and_nothing_is_an_error():
+    strategy = tf.distribute.get_strategy()
+    features, labels = next(batches_of(lambda: [np.ones((2, 3)), np.zeros(2)], strategy))
+    assert (features.shape, labels.shape) == ((2, 3), (2,))
+    with pytest.raises(ValueError, match=r"return a tf\.data\.Dataset, .* but returned None"):
+        next(batches_of(lambda: None, strategy))
+
+
 def test_a_function_gets_the_arguments_that_it_takes():
     assert call_with(lambda mode: mode, mode=1, params=2) == 1
     assert call_with(lambda **known: known, mode=1, params=2) == {"mode": 1, "params": 2}

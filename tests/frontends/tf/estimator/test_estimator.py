@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +118,22 @@ def test_predictions_are_rows_or_batches(make):
         ValueError, match=r"at least one output from \['x', 'y'\], provided \['z'\]"
     ):
         list(estimator.predict(features, "z"))
+    with pytest.raises(ValueError, match=r"Key z not found in checkpoint .* It has: dense/"):
+        estimator.get_variable_value("z")
+
+
+def test_predictions_leave_the_scope_of_their_reader_alone(make):
+    estimator = make(rate=0.0).train(data(), steps=1)
+    strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+    with strategy.scope():
+        first, second = (estimator.predict(data()) for _ in range(2))
+        found = [next(first), next(second)]
+        first.close()
+        assert tf.distribute.get_strategy() is strategy
+    assert not tf.distribute.has_strategy()
+    with ThreadPoolExecutor() as pool:
+        found += pool.submit(list, second).result()
+    assert [one["x"].tolist() for one in found] == [X[0].tolist(), *X.tolist()]
 
 
 def test_features_and_labels_that_are_no_dataset_are_those_of_each_step(make):
@@ -459,7 +476,9 @@ def test_a_summary_and_a_hook_may_show_updates_of_metrics(tmp_path):
 
     shown = []
     hook = tf.estimator.LoggingTensorHook(
-        {"seen": "seen"}, every_n_iter=2, formatter=lambda values: shown.append(values["seen"]) or ""
+        {"seen": "seen"},
+        every_n_iter=2,
+        formatter=lambda values: shown.append(values["seen"]) or "",
     )
     config = tf.estimator.RunConfig(str(tmp_path), save_summary_steps=3)
     tf.estimator.Estimator(model_fn, config=config).train(data(None), [hook], max_steps=7)

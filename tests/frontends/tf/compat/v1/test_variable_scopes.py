@@ -96,6 +96,24 @@ def test_initializers_regularizers_and_types_of_the_scope():
     assert [float(one) for one in v1.get_collection(v1.GraphKeys.REGULARIZATION_LOSSES)] == [2.0]
 
 
+def test_an_initial_value_has_its_own_type():
+    values = {"count": 0, "known": True, "mean": 0.5, "many": np.arange(2)}
+    with v1.variable_scope("scope", dtype=tf.float16):
+        found = {name: v1.get_variable(name, initializer=one) for name, one in values.items()}
+        found["said"] = v1.get_variable("said", dtype=tf.float32, initializer=0)
+    with v1.variable_scope("other", initializer=1):
+        found["of the scope"] = v1.get_variable("v")
+    types = {name: variable.dtype for name, variable in found.items()}
+    assert types == {
+        "count": tf.int32,
+        "known": tf.bool,
+        "mean": tf.float32,
+        "many": tf.int32,
+        "said": tf.float32,
+        "of the scope": tf.int32,
+    }
+
+
 def test_a_shape_that_is_not_known_is_an_error():
     with pytest.raises(ValueError, match=r"new variable \(w\) must be fully defined"):
         v1.get_variable("w")
