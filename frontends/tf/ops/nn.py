@@ -74,8 +74,24 @@ def softmax_cross_entropy_with_logits(
 def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> jax.Array:
-    """Cross entropy of class numbers `labels` and logits; NaN for a class that does not exist."""
+    """Cross entropy of class numbers `labels` and logits; NaN for a class that does not exist.
+
+    Raises:
+        TypeError: labels are no whole numbers.
+        ValueError: they do not have the shape of the logits, but for the last axis.
+    """
     scores, classes = jax.nn.log_softmax(convert_to_tensor(logits)), convert_to_tensor(labels)
+    caller = "tf.nn.sparse_softmax_cross_entropy_with_logits"
+    if not jnp.issubdtype(classes.dtype, jnp.integer):
+        raise TypeError(
+            f"{caller}: labels must be whole numbers, the classes, but are {classes.dtype}. Write tf.cast(labels, tf.int32)."
+        )
+    if classes.shape != scores.shape[:-1]:
+        raise ValueError(
+            f"{caller}: labels must have the shape {scores.shape[:-1]}, that of logits {scores.shape} without the classes, but have "
+            f"{classes.shape}. Take away an axis of size 1 by tf.squeeze(labels, -1); make one-hot labels numbers by "
+            "tf.argmax(labels, -1)."
+        )
     if current_graph() is not None:
         _note_classes(classes, scores.shape[-1])
     valid = (classes >= 0) & (classes < scores.shape[-1])

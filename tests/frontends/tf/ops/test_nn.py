@@ -71,6 +71,14 @@ def test_losses_of_logits():
     close(tf.nn.l2_loss(X), (X**2).sum() / 2)
 
 
+def test_labels_of_classes_are_whole_numbers_one_for_each_row():
+    with pytest.raises(TypeError, match=r"but are float32\. Write tf\.cast\(labels, tf\.int32\)"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits([1.0, 0.0, 3.0], Y)
+    for labels in ([[1], [0], [3]], [1]):
+        with pytest.raises(ValueError, match=r"must have the shape \(3,\).*tf\.squeeze"):
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, Y)
+
+
 def test_a_gradient_of_a_loss():
     gradient = jax.grad(
         lambda y: tf.nn.sparse_softmax_cross_entropy_with_logits([1, 0, 3], y).sum()
