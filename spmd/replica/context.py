@@ -66,6 +66,8 @@ class Frame:
         sums: how often gradients were summed over replicas.
         made: variables that the step made, each with a function that ends their part in it.
         building: whether the trace is only for the variables that it makes (`Adapter.building`).
+        is_first: whether the step is traced again if it makes variables.
+        has_unsure_rows: whether results may be said to have rows, only because they are as long, since another trace finds out.
         blocks: shapes of what replicas exchange, if they may have different numbers of rows, and run programs of
             their own.
         gathers_rows: whether rows were gathered between replicas, padding included.
@@ -81,6 +83,8 @@ class Frame:
     sums: int = 0
     made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(default_factory=list[Any])
     building: bool = False
+    is_first: bool = False
+    has_unsure_rows: bool = False
     blocks: BlockShapes | None = None
     gathers_rows: bool = False
     turns: Turns | None = None

@@ -328,20 +328,20 @@ def find_and_trace(
             trace(found.table, building=True)
         found = find()
     with found.claim.lock():
-        traced = trace(found.table, blocks=blocks)
+        traced = trace(found.table, is_first=True, blocks=blocks)
     if traced.made:
         made = set(map(id, traced.made))
         found = find()
         is_kept = any(id(variable) in made for variable in found.table.variables)
         if code.on_made is not None:
             code.on_made(traced.made, not is_kept)
-        if is_kept:
+        if is_kept or traced.has_unsure_rows:
             # The function keeps what it made at its first call, as TensorFlow's functions may.
             if blocks is not None:
                 blocks.asked.clear()
             with found.claim.lock():
                 traced = trace(found.table, blocks=blocks)
-            if traced.made and code.on_made is not None:
+            if is_kept and traced.made and code.on_made is not None:
                 code.on_made(traced.made, True)
     return traced, found
 

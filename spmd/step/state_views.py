@@ -61,7 +61,10 @@ def run_in_replicas(
     masks, values, result = _call(frame, function, structure, leaves)
     # One entry for each row of the batch: its valid rows are the batch's.
     owners = [_first_of_length(masks, value) for value in values]
-    if any(owner is not None for owner in owners) and not frame.building and frame.turns is None:
+    may_have_rows = any(owner is not None for owner in owners) and frame.turns is None
+    if may_have_rows and frame.is_first and frame.made:
+        frame.has_unsure_rows = True
+    elif may_have_rows and not frame.building:
         longer = _with_a_row_more(frame, function, structure, leaves)
         if longer is not None and len(longer) == len(values):
             owners = [

@@ -135,6 +135,7 @@ class Trace:
         results: the leaves of the result.
         made: variables that the step made.
         gathers_rows: whether it gathers rows between replicas, padding included.
+        has_unsure_rows: see `Frame`.
     """
 
     outer: ClosedJaxpr
@@ -144,6 +145,7 @@ class Trace:
     results: list[Result]
     made: list[LibraryVariable]
     gathers_rows: bool
+    has_unsure_rows: bool
 
     def of_results(self, outputs: Sequence[T]) -> Sequence[T]:
         """Picks what belongs to the result's leaves, as the same for all replicas."""
@@ -158,6 +160,7 @@ def trace_step(
     table: StateTable,
     *,
     building: bool = False,
+    is_first: bool = False,
     blocks: BlockShapes | None = None,
 ) -> Trace:
     """Traces a step.
@@ -168,6 +171,7 @@ def trace_step(
         arguments: arrays, or descriptions of arrays.
         table: the state that the step found.
         building: trace for nothing but the variables that objects make when they are first used.
+        is_first: see `Frame`.
         blocks: of replicas that may have different numbers of rows: trace the program of one of them. Its
             collectives are there, but it cannot run by itself (see `lockstep`).
 
@@ -186,6 +190,7 @@ def trace_step(
         functools.partial(replica_state, table),
         has_statistics=Kind.MEAN in table.kinds,
         building=building,
+        is_first=is_first,
         blocks=blocks,
     )
 
@@ -241,7 +246,16 @@ def trace_step(
     constants = len(jaxpr.invars) - sum(sizes)
     made = [variable for variable, _ in frame.made]
     inputs_of = Inputs(constants, *sizes)
-    return Trace(outer, jaxpr, inputs_of, structure, results, made, frame.gathers_rows)
+    return Trace(
+        outer,
+        jaxpr,
+        inputs_of,
+        structure,
+        results,
+        made,
+        frame.gathers_rows,
+        frame.has_unsure_rows,
+    )
 
 
 def _recorded(

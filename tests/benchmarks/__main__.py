@@ -20,6 +20,7 @@ from rich.console import Console
 from tests.benchmarks import attack, chaos, report
 from tests.benchmarks.compare import compare
 from tests.benchmarks.digits import write_digits
+from tests.benchmarks.estimator_start import estimator_start
 from tests.benchmarks.startup import startup
 from tests.benchmarks.workloads import WORKLOADS
 
@@ -45,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*WORKLOADS, "startup", *OVERHEADS]
+    names = [*WORKLOADS, "startup", "estimator_start", *OVERHEADS]
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(names)}")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
     parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python")
@@ -74,11 +75,14 @@ def main() -> None:
                 rows = list(compare(workload, str(peers), digits))
             elif name == "startup":
                 rows = list(startup())
+            elif name == "estimator_start":
+                machine = f"{ours}; {_versions(arguments.estimator)}"
+                rows = list(estimator_start(str(arguments.estimator)))
             else:
                 rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
             report.write(arguments.output / f"{name}.json", name, machine, rows)
             console.print(report.table(rows))
-    report.write_comparison(arguments.output, [*WORKLOADS, "startup"])
+    report.write_comparison(arguments.output, [*WORKLOADS, "startup", "estimator_start"])
     for name in OVERHEADS:
         report.write_page(arguments.output, name)
     console.print(f"Measured on {ours}; written to {arguments.output}")

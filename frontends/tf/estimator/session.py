@@ -225,10 +225,14 @@ class Session:
         )
 
     def fetched(self, fetches: Nested) -> set[str]:
-        """Lists the names of the model function's tensors in a structure of fetches, and of the summaries that were asked for."""
+        """Lists the names of the model function's tensors in a structure of fetches, and of the summaries that were asked for.
+
+        Those of training are left out: each of its steps returns them.
+        """
         found = (self._name_of(one) for one in nest.flatten(fetches))
         names = {name for name in found if name is not None}
-        summaries = {name for name in self.asked if name.startswith(SUMMARY)}
+        asked = set() if self.is_training else self.asked
+        summaries = {name for name in asked if name.startswith(SUMMARY)}
         self.asked |= names
         return summaries | {name for name in names if self.graph.has_tensor(name)}
 

@@ -1,5 +1,6 @@
 """Rows of a table, combined over the buckets of each row of a batch."""
 
+import functools
 from typing import Any
 
 import jax
@@ -43,9 +44,18 @@ def combined_rows(table: Any, ids: Ids, combiner: str, max_norm: float | None = 
     none = jnp.where(counts.any(-1, keepdims=True), -1, 0).astype(ids.values.dtype)
     numbers = jnp.concatenate([jnp.where(counts, ids.values, -1), none], axis=-1)
     rows = embedding_lookup_once(table, numbers, max_norm)[..., :-1, :]
+    return _combine(rows, counts, ids.weights, combiner)
+
+
+# Traced and differentiated once for all columns of a shape.
+@functools.partial(jax.jit, static_argnums=3)
+def _combine(
+    rows: jax.Array, counts: jax.Array, given: jax.Array | None, combiner: str
+) -> jax.Array:
+    """Combines rows that were looked up; see `combined_rows`."""
     weights = counts.astype(rows.dtype)
-    if ids.weights is not None:
-        weights = jnp.where(counts, ids.weights, 0).astype(rows.dtype)
+    if given is not None:
+        weights = jnp.where(counts, given, 0).astype(rows.dtype)
     # where() rather than a product alone: what does not count may be inf or NaN.
     total = jnp.where(counts[..., None], rows * weights[..., None], 0).sum(-2)
     if combiner == "sum":

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 
+import jax
 import jax.numpy as jnp
 
 from frontends.tf.dtypes import as_dtype
@@ -60,13 +61,20 @@ class CrossedColumn(CategoricalColumn):
         parts = [_of_column(leaf, features) for leaf in leaves if not isinstance(leaf, str)]
         parts += [_of_feature(leaf, features) for leaf in leaves if isinstance(leaf, str)]
         key = _HASH_KEY if self.hash_key is None else self.hash_key
-        everywhere = jnp.ones((parts[0][1].shape[0], 1), bool)
-        start = UInt64.constant(key), everywhere
-        hashes, present = functools.reduce(_crossed, parts, start)
-        return Ids(hashes % self.hash_bucket_size, present)
+        return Ids(*_all_crossed(parts, key, self.hash_bucket_size))
 
 
 _Part = tuple[UInt64, jnp.ndarray]
+
+
+# Compiled as a whole, for code that runs op by op.
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _all_crossed(parts: list[_Part], key: int, count: int) -> tuple[jax.Array, jax.Array]:
+    """Combines the values of all parts; returns their buckets, and which exist."""
+    everywhere = jnp.ones((parts[0][1].shape[0], 1), bool)
+    start = UInt64.constant(key), everywhere
+    hashes, present = functools.reduce(_crossed, parts, start)
+    return hashes % count, present
 
 
 def _crossed(first: _Part, second: _Part) -> _Part:

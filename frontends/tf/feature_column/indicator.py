@@ -1,6 +1,7 @@
 """Buckets as numbers: how often a row is in each."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -39,12 +40,18 @@ class IndicatorColumn(DenseColumn):
     def dense(self, features: Features, make_variable: MakeVariable | None = None) -> jax.Array:
         """Returns how often each row is in each bucket, or the sum of its weights there."""
         ids = self.categorical_column.ids(features)
-        hot = jax.nn.one_hot(
-            jnp.where(ids.valid, ids.values, -1), self.categorical_column.num_buckets
-        )
-        if ids.weights is not None:
-            hot = hot * jnp.where(ids.valid, ids.weights, 0)[..., None]
-        return hot.sum(-2)
+        return _counted(ids.values, ids.valid, ids.weights, self.categorical_column.num_buckets)
+
+
+# Traced once for all columns of a shape.
+@functools.partial(jax.jit, static_argnums=3)
+def _counted(
+    values: jax.Array, valid: jax.Array, weights: jax.Array | None, buckets: int
+) -> jax.Array:
+    hot = jax.nn.one_hot(jnp.where(valid, values, -1), buckets)
+    if weights is not None:
+        hot = hot * jnp.where(valid, weights, 0)[..., None]
+    return hot.sum(-2)
 
 
 def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:

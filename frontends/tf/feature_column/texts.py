@@ -76,7 +76,7 @@ class Texts(ShapedTexts):
 
     def buckets(self, count: int) -> jax.Array:
         """Gives each text to one of `count` buckets, as `tf.strings.to_hash_bucket_fast`."""
-        return self.fingerprints % count
+        return _remainder(self.fingerprints, count)
 
     def reshape(self, shape: ShapeLike) -> "Texts":
         """Changes the shape."""
@@ -197,6 +197,16 @@ def _fingerprint(text: str | bytes) -> int:
 
 def is_empty(texts: Texts) -> jax.Array:
     """Tells which texts are empty, which in columns means missing."""
-    found = texts.fingerprints
+    return _is_empty(texts.fingerprints)
+
+
+# Compiled as wholes, for code that runs op by op; and traced once for all columns.
+@functools.partial(jax.jit, static_argnums=1)
+def _remainder(fingerprints: UInt64, count: int) -> jax.Array:
+    return fingerprints % count
+
+
+@jax.jit
+def _is_empty(fingerprints: UInt64) -> jax.Array:
     high, low = _EMPTY
-    return (found.high == high) & (found.low == low)
+    return (fingerprints.high == high) & (fingerprints.low == low)

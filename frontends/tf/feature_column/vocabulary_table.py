@@ -8,8 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf.feature_column.texts import Texts
+from frontends.tf.feature_column.uint64 import UInt64
 
 _INT32 = np.iinfo(np.int32)
+# Up to so many words, comparing a text with all of them is a few operations of little work; a search is many, each of which takes
+# time to trace and to compile.
+_FEW_WORDS = 128
 
 
 class TextTable:
@@ -24,19 +28,34 @@ class TextTable:
 
     def find(self, texts: Texts) -> jax.Array:
         """Returns the texts' places in the vocabulary, int32; -1 for those that are not in it."""
-        high, low = (jnp.asarray(words) for words in self._words.T)
-        wanted = texts.fingerprints
-        # Binary search for pairs of words: searchsorted knows none. `at` is the last place that is not beyond the text.
-        at = jnp.zeros(texts.shape, jnp.int32)
-        step = 1 << (len(self._order).bit_length() - 1)
-        while step:
-            there = jnp.minimum(at + step, len(self._order) - 1)
-            above, below = high[there], low[there]
-            reached = (above < wanted.high) | (above == wanted.high) & (below <= wanted.low)
-            at = jnp.where(reached, there, at)
-            step >>= 1
-        known = (high[at] == wanted.high) & (low[at] == wanted.low)
-        return jnp.where(known, jnp.asarray(self._order)[at], -1)
+        find = _compare if len(self._order) <= _FEW_WORDS else _search
+        high, low = self._words.T
+        return find(texts.fingerprints, high, low, self._order)
+
+
+# Compiled as wholes, for code that runs op by op; and traced once for all columns of a size. The words are arguments, since a tape
+# does not see through constants.
+@jax.jit
+def _compare(wanted: UInt64, high: jax.Array, low: jax.Array, order: jax.Array) -> jax.Array:
+    """Finds texts by comparing them with each word; see `TextTable.find`."""
+    known = (wanted.high[..., None] == high) & (wanted.low[..., None] == low)
+    return jnp.where(known, order, -1).max(-1)
+
+
+@jax.jit
+def _search(wanted: UInt64, high: jax.Array, low: jax.Array, order: jax.Array) -> jax.Array:
+    """Finds texts by a binary search for pairs of words, of which searchsorted knows none; see `TextTable.find`."""
+    # The last place that is not beyond the text.
+    at = jnp.zeros(wanted.low.shape, jnp.int32)
+    step = 1 << (len(order).bit_length() - 1)
+    while step:
+        there = jnp.minimum(at + step, len(order) - 1)
+        above, below = high[there], low[there]
+        reached = (above < wanted.high) | (above == wanted.high) & (below <= wanted.low)
+        at = jnp.where(reached, there, at)
+        step >>= 1
+    known = (high[at] == wanted.high) & (low[at] == wanted.low)
+    return jnp.where(known, order[at], -1)
 
 
 class IntegerTable:

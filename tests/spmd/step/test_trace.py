@@ -429,6 +429,36 @@ def test_a_model_that_is_built_by_its_first_step_counts_as_one_more_call(mesh_of
     assert calls == [2]
 
 
+@pytest.mark.parametrize("keeps", [True, False], ids=["kept", "dropped"])
+def test_a_step_that_makes_variables_is_asked_for_a_row_more_once(
+    mesh_of: MeshOf, keeps: bool
+) -> None:
+    # Called to learn of the variables, for the program, and with a row more.
+    mesh, held, count = mesh_of(2), dict[str, Any](), [0]
+
+    def step(x: Any) -> Any:
+        count[0] += 1
+        total = held.get("total")
+        if total is None:
+            with jax.ensure_compile_time_eval():
+                total = spmd.Variable(jnp.zeros(2))
+            total._made_in_step()
+            if keeps:
+                held["total"] = total
+        sums = jnp.where(spmd.valid_rows()[:, None], x, 0).sum(0)
+        total.value = total.value + spmd.all_reduce(sums)
+        return x, sums
+
+    run = spmd.Step(step, mesh)
+    full, partial = batches_of(5, mesh)  # 2 x 2 rows, and one
+    run(full)
+    assert count == [3]
+    rows, sums = run(partial)
+    assert spmd.gather(rows).shape == (1, 2)
+    np.testing.assert_allclose(spmd.reduce(sums, "sum"), [8.0, 9.0])
+    assert not keeps or held["total"].value.tolist() == [20.0, 25.0]
+
+
 def test_looking_at_a_row_more_leaves_no_trace(mesh_of: MeshOf) -> None:
     # State, random streams and what gradients were summed are as if the function had been called once.
     mesh = mesh_of(2)

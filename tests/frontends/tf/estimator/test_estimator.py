@@ -81,6 +81,22 @@ def test_an_evaluation_is_the_mean_over_batches(make):
     )
 
 
+@pytest.mark.parametrize(("shows_rows", "calls"), [(False, 2), (True, 3)])
+def test_training_traces_the_model_function_with_its_variables_once(make, shows_rows, calls):
+    """It is called to find the variables, for the step, and with a row more if summaries may have rows."""
+    count = []
+
+    def model_fn(features, labels, mode, params):
+        count.append(mode)
+        spec = linear(features, labels, mode, params)
+        shown = features if shows_rows else tf.reduce_sum(features)
+        tf.compat.v1.summary.histogram("features", shown)
+        return spec
+
+    make(model_fn=model_fn, save_summary_steps=1).train(data(10), steps=3)
+    assert count == ["train"] * calls
+
+
 def test_a_metric_is_computed_of_others(make):
     def model_fn(features, labels, mode):
         metrics = tf.compat.v1.metrics
