@@ -73,9 +73,9 @@ class EmbeddingColumn(DenseColumn):
         return combined_rows(table, ids, self.combiner, self.max_norm)
 
     def _truncated_normal(self) -> Callable[..., Any]:
-        from frontends.tf import keras  # imports Keras
+        from frontends.tf.compat.v1.initializers import TruncatedNormal  # imports feature columns
 
-        return keras.initializers.TruncatedNormal(0.0, 1 / math.sqrt(self.dimension))
+        return TruncatedNormal(0.0, 1 / math.sqrt(self.dimension))
 
 
 def _check(

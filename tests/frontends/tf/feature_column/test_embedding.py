@@ -1,5 +1,8 @@
 """Embeddings, alone and shared; tests/golden compares results with TensorFlow's."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -58,3 +61,17 @@ def test_what_is_refused():
         columns.embedding_column(INDEX, 2, ckpt_to_load_from="model", tensor_name_in_ckpt="w")
     with pytest.raises(ValueError, match="Given: 'max'"):
         columns.embedding_column(INDEX, 2, "max")
+
+
+def test_a_table_is_made_without_keras():
+    """Its import takes seconds, and an estimator needs nothing else of it."""
+    script = """
+import sys
+from frontends import tf
+of = tf.feature_column.categorical_column_with_identity("x", 1000)
+column = tf.feature_column.embedding_column(of, 4)
+table = column.make_table(lambda column, name, shape, initializer, trainable: initializer(shape, "float32"))
+assert table.shape == (1000, 4) and 0.4 < table.std() < 0.5 and abs(table).max() <= 1
+assert "keras" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
