@@ -60,7 +60,7 @@ class CheckpointReader:
         """
         if tensor_str not in self._entries:
             raise ValueError(
-                f"Key {tensor_str} not found in checkpoint {self._path}. It has: {', '.join(self._entries)}."
+                f"Key {tensor_str} not found in checkpoint {self._path}. It has: {', '.join(sorted(self._entries))}."
             )
         entry = self._entries[tensor_str]
         if self._bundle is not None:
