@@ -14,6 +14,7 @@ from frontends.tf.train.checkpoint_reader import CheckpointReader
 from frontends.tf.train.checkpoint_state import get_checkpoint_state, latest_checkpoint
 from frontends.tf.train.tensor_bundle import is_bundle
 from spmd.checkpoint import View, checkpoint_folder, register_view, wait_for_saves
+from spmd.errors import some_of
 from spmd.typing import StrPath
 
 _BASENAME = "model.ckpt"
@@ -80,7 +81,7 @@ class ModelCheckpoints:
             renamed: variables that it has under other names than their own, by these names.
 
         Raises:
-            ValueError: it lacks a variable.
+            ValueError: it lacks a variable, or has one of another shape.
             KeyError: it lacks one of the other names.
         """
         values = values_of(path)
@@ -88,18 +89,30 @@ class ModelCheckpoints:
         wanted = {key: one for key, one in self._store.saved().items() if id(one) not in apart}
         lacking = sorted(wanted.keys() - values.keys())
         if lacking:
-            raise ValueError(
-                f"The checkpoint {path} has no {', '.join(lacking)}. It has: {', '.join(sorted(values))}. Let the model function "
-                "make the variables that it made when this was saved. For another model begin a new folder, with the values that "
-                "still fit: tf.estimator.Estimator(model_fn, NEW_FOLDER, warm_start_from=tf.estimator.WarmStartSettings("
-                f"{path!r}, vars_to_warm_start=[...]))."
-            )
+            wrong = f"has no {', '.join(lacking)}. It has: {', '.join(sorted(values))}."
+            raise _another_model_error(path, wrong)
+        shapes = CheckpointReader(path).get_variable_to_shape_map()
+        others = [
+            f"{key} of shape {list(shapes[key])} instead of {list(variable.shape)}"
+            for key, variable in sorted(wanted.items())
+            if tuple(shapes[key]) != tuple(variable.shape)
+        ]
+        if others:
+            raise _another_model_error(path, f"has {some_of(others)}.")
         if is_bundle(path):
             for name, variable in wanted.items():
                 variable.assign(np.asarray(values[name]()).astype(variable.dtype))
         else:
             self._checkpoint.restore(path).expect_partial()
         restore_by_name(renamed or {}, path)
+
+
+def _another_model_error(path: str, wrong: str) -> ValueError:
+    return ValueError(
+        f"The checkpoint {path} {wrong} Let the model function make the variables that it made when this was saved. For another "
+        "model begin a new folder, with the values that still fit: tf.estimator.Estimator(model_fn, NEW_FOLDER, "
+        f"warm_start_from=tf.estimator.WarmStartSettings({path!r}, vars_to_warm_start=[...]))."
+    )
 
 
 def values_of(path: str) -> dict[str, Any]:

@@ -56,6 +56,14 @@ def test_a_checkpoint_that_lacks_a_variable_is_refused(tmp_path):
     assert float(other.variables["other/v"].numpy()) == 3.0
 
 
+def test_a_checkpoint_of_another_shape_is_refused(tmp_path):
+    config = tf.estimator.RunConfig()
+    path = ModelCheckpoints(_store([1, 2], "w"), str(tmp_path), config).save(1)
+    checkpoints = ModelCheckpoints(_store([1, 2, 3], "w"), str(tmp_path), config)
+    with pytest.raises(ValueError, match=r"has w of shape \[2\] instead of \[3\]\. .*NEW_FOLDER"):
+        checkpoints.restore(path)
+
+
 @pytest.mark.filterwarnings("ignore:.*training goes on from")
 def test_checkpoints_are_read_only_where_the_file_does_not_tell(tmp_path, monkeypatch):
     assert not reaches(tmp_path, 1)
