@@ -556,8 +556,8 @@ class Estimator:
         Yields:
             What runs a step on a batch, the batches, and the session.
         """
-        # An evaluation may come in the middle of training.
-        apart = randomness_apart() if mode == ModeKeys.EVAL else contextlib.nullcontext()
+        # In TensorFlow each has a graph, with a seed of its own. The reader of predictions draws in between.
+        apart = contextlib.nullcontext() if mode == ModeKeys.PREDICT else randomness_apart()
         with apart, in_force(default_strategy()), strategy.scope(), contextlib.ExitStack() as stack:
             batches = batches_of(
                 input_fn,

@@ -64,6 +64,18 @@ def test_a_training_that_fails_reads_no_further(make):
     assert "spmd-input" not in {thread.name for thread in threading.enumerate()}, raised
 
 
+def test_training_and_evaluation_leave_the_scripts_random_numbers_alone(make):
+    drawn = []
+    for trains in (False, True):
+        tf.random.set_seed(3)
+        drawn.append([float(tf.random.normal([]))])
+        if trains:
+            make().train(data(10), steps=1).evaluate(data())
+        drawn[-1].append(float(tf.random.normal([])))
+    tf.random.set_seed(None)
+    assert drawn[0] == drawn[1]
+
+
 def test_a_dataset_that_ends_ends_the_training(make):
     assert make().train(data(3), max_steps=100).get_variable_value("global_step") == 6
 
