@@ -34,6 +34,8 @@ class StrategyResults(StrategyLike):
             axis: None combines elementwise over replicas; one or several axes also combine along these axes
                 of the values. Padding rows are left out.
 
+        `tf.IndexedSlices`, such as gradients of embeddings, become the whole array.
+
         With one replica and no axis, integers and booleans keep their type, as in TensorFlow; a mean over several
         replicas is a float. A list of plain numbers or arrays is one tensor along an axis, else a structure.
 
@@ -42,7 +44,7 @@ class StrategyResults(StrategyLike):
                 per-replica; with no axis, rows of a partial batch without a counterpart on the other replicas; or
                 the value is None, as if a replica's function had forgotten its `return`; or booleans of several
                 replicas are to be added.
-            TypeError: a value is `tf.IndexedSlices`, whose row numbers must not be reduced; booleans are to be
+            TypeError: a value is `tf.IndexedSlices`, and there is an axis, or it has no `dense_shape`; booleans are to be
                 added along an axis; or a dict of plain numbers is to be reduced along one.
             RuntimeError: called inside a replica.
 
@@ -68,10 +70,14 @@ class StrategyResults(StrategyLike):
             if isinstance(leaf, HostPerReplica):
                 return spmd.reduce(leaf, op, axis)
             if is_slices(leaf):
-                raise TypeError(
-                    "strategy.reduce got tf.IndexedSlices. Combine them in the replica: "
-                    f"tf.distribute.get_replica_context().all_reduce({op.upper()!r}, slices)."
-                )
+                if axis is not None or leaf.dense_shape is None or not is_per_replica(leaf.values):
+                    raise TypeError(
+                        "strategy.reduce got tf.IndexedSlices along an axis, or of an array whose shape is not known. Combine "
+                        f"them in the replica: tf.distribute.get_replica_context().all_reduce({op.upper()!r}, slices)."
+                    )
+                # Row numbers must not be reduced: each replica makes the whole array.
+                whole = self.run(jnp.asarray, args=(leaf,))
+                return self._reduce_per_replica(op, whole, axis)
             return self._reduce_plain(op, leaf, axis)
 
         return jax.tree.map(

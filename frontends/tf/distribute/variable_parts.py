@@ -14,6 +14,7 @@ import numpy as np
 from frontends.tf._typing import DTypeLike, Nested, TensorLike, VariableLike
 from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
 from frontends.tf.distribute.device_names import devices_of
+from frontends.tf.indexed_slices import is_slices
 from frontends.tf.variable_component import shown
 from spmd.replica import ArrayLike
 from spmd.servers import ServerVariables, Shard
@@ -45,7 +46,9 @@ class VariablePart(ArrayLike):
 
     def take(self, value: Any) -> Any:
         """Returns the part's rows of a value of the variable, such as its gradient; of None, None."""
-        return None if value is None else value[self._rows]
+        if value is None:
+            return None
+        return (jnp.asarray(value) if is_slices(value) else value)[self._rows]
 
     def value(self) -> jax.Array:
         """Returns the rows."""

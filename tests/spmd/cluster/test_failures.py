@@ -77,8 +77,10 @@ def test_a_report_quotes_the_error(told, error, text):
 def test_an_error_that_nobody_catches_is_printed_first(told, monkeypatch):
     printed = []
     monkeypatch.setattr(sys, "excepthook", lambda *error: printed.append((error, list(told))))
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     failures.take_over()
     sigterm._taken[-1].close()
+    signal.signal(signal.SIGTERM, before)
     error = ValueError("no")
     sys.excepthook(ValueError, error, None)
     assert printed == [((ValueError, error, None), [])]

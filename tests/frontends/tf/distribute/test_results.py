@@ -357,3 +357,23 @@ def test_a_zero_that_all_replicas_share_may_be_added_as_a_number_only():
     assert strategy.reduce("SUM", 0.0, axis=None) == 0.0
     with pytest.raises(ValueError, match="all replicas share"):
         strategy.reduce("SUM", tf.constant(0.0), axis=None)
+
+
+def test_gradients_of_rows_are_reduced_as_whole_arrays():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    table = tf.Variable(tf.zeros((4, 1)))
+
+    def gradient(known=True):
+        row = tf.distribute.get_replica_context().replica_id_in_sync_group
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(table, tf.stack([row, 3])))
+        slices = tape.gradient(loss, table)
+        return slices if known else tf.IndexedSlices(slices.values, slices.indices)
+
+    total = strategy.reduce("SUM", {"table": strategy.run(gradient)}, axis=None)
+    np.testing.assert_array_equal(total["table"], [[1], [1], [0], [2]])
+    mean = strategy.reduce("MEAN", strategy.run(gradient), axis=None)
+    np.testing.assert_array_equal(mean, [[0.5], [0.5], [0], [1]])
+    for values, axis in ((strategy.run(gradient), 0), (strategy.run(gradient, (False,)), None)):
+        with pytest.raises(TypeError, match="Combine them in the replica"):
+            strategy.reduce("SUM", values, axis=axis)
