@@ -43,11 +43,11 @@ def is_numeric(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def same(ours: Any, theirs: Any, rtol: float = _RTOL) -> bool:
-    """Tells whether two encoded results are the same, but for a part `rtol` of each number."""
+def same(ours: Any, theirs: Any, rtol: float = _RTOL, floor: float = 0.0) -> bool:
+    """Tells whether two encoded results are the same, but for a part `rtol` of each number of an array, and `floor`."""
     if is_error(ours) or is_error(theirs):
         return is_error(ours) and is_error(theirs) and bool(_classes(ours) & _classes(theirs))
-    return _same(_simple(ours), _simple(theirs), rtol)
+    return _same(_simple(ours), _simple(theirs), rtol, floor)
 
 
 def _classes(error: Any) -> set[str]:
@@ -84,7 +84,7 @@ class _Array:
         self.shape = value["shape"]
         self.items = value["value"]
 
-    def same(self, other: "_Array", rtol: float) -> bool:
+    def same(self, other: "_Array", rtol: float, floor: float) -> bool:
         if self.shape != other.shape:
             return False
         if None not in (self.dtype, other.dtype) and self.dtype != other.dtype:
@@ -95,17 +95,20 @@ class _Array:
         finite = np.abs(theirs[np.isfinite(theirs)])
         # A larger part comes of more steps, in which roundings add up as well.
         rounding = _ROUNDING * finite.max(initial=0.0) * rtol / _RTOL
-        return np.allclose(ours, theirs, rtol=rtol, atol=rounding, equal_nan=True)
+        return np.allclose(ours, theirs, rtol=rtol, atol=rounding + floor, equal_nan=True)
 
 
-def _same(ours: Any, theirs: Any, rtol: float = _RTOL) -> bool:
+def _same(ours: Any, theirs: Any, rtol: float = _RTOL, floor: float = 0.0) -> bool:
     if isinstance(ours, _Array) or isinstance(theirs, _Array):
-        return isinstance(ours, _Array) and isinstance(theirs, _Array) and ours.same(theirs, rtol)
+        both = isinstance(ours, _Array) and isinstance(theirs, _Array)
+        return both and ours.same(theirs, rtol, floor)
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        return ours.keys() == theirs.keys() and all(_same(ours[k], theirs[k], rtol) for k in ours)
+        return ours.keys() == theirs.keys() and all(
+            _same(ours[key], theirs[key], rtol, floor) for key in ours
+        )
     if isinstance(ours, list) and isinstance(theirs, list):
         return len(ours) == len(theirs) and all(
-            _same(one, other, rtol) for one, other in zip(ours, theirs, strict=True)
+            _same(one, other, rtol, floor) for one, other in zip(ours, theirs, strict=True)
         )
     return type(ours) is type(theirs) and ours == theirs
 

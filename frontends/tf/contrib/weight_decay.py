@@ -68,7 +68,7 @@ class DecoupledWeightDecayExtension(Optimizer):
         ...     pass
         >>> x = tf.Variable(2.0)
         >>> SGDW(weight_decay=0.5, learning_rate=0.1).minimize(lambda: x * 3)
-        >>> float(x)
+        >>> round(float(x), 6)
         0.7
 
     Source: `tf.contrib.opt.DecoupledWeightDecayExtension`.
