@@ -36,18 +36,25 @@ _LOG = logging.getLogger("spmd.cluster")
 _BEAT_SECONDS = 1.0
 _RATE_SECONDS = 60  # over which steps per second are averaged
 _REQUEST_SECONDS = 2.0  # after which a client that says nothing is hung up on
-# Name, type, and what it is; without a value a line is left out.
-_METRICS = {
-    "jaxtribute_steps_total": ("counter", "Steps that this process has started."),
-    "jaxtribute_steps_per_second": ("gauge", "Steps per second, over the last minute."),
-    "jaxtribute_idle_seconds": ("gauge", "Time since the last step was started."),
-    "jaxtribute_loss": ("gauge", "The last loss that a step returned."),
-    "jaxtribute_last_checkpoint_timestamp_seconds": (
+# Name, key of the status, type, and what it is; without a value a line is left out.
+_METRICS = (
+    ("jaxtribute_steps_total", "step", "counter", "Steps that this process has started."),
+    (
+        "jaxtribute_steps_per_second",
+        "steps_per_second",
+        "gauge",
+        "Steps per second, over the last minute.",
+    ),
+    ("jaxtribute_idle_seconds", "idle_seconds", "gauge", "Time since the last step was started."),
+    ("jaxtribute_loss", "loss", "gauge", "The last loss that a step returned."),
+    (
+        "jaxtribute_last_checkpoint_timestamp_seconds",
+        "checkpoint_time",
         "gauge",
         "When the last checkpoint was saved.",
     ),
-    "jaxtribute_restarts_total": ("counter", "How often the job has started again."),
-}
+    ("jaxtribute_restarts_total", "restarts", "counter", "How often the job has started again."),
+)
 
 
 class Health:
@@ -115,9 +122,8 @@ class Health:
         Source: https://prometheus.io/docs/instrumenting/exposition_formats/
         """
         status = self.status()
-        keys = ("step", "steps_per_second", "idle_seconds", "loss", "checkpoint_time", "restarts")
         lines: list[str] = []
-        for (name, (kind, text)), key in zip(_METRICS.items(), keys, strict=True):
+        for name, key, kind, text in _METRICS:
             if status[key] is not None:
                 lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {status[key]}"]
         return "\n".join(lines) + "\n"

@@ -10,25 +10,15 @@ import jax.numpy as jnp
 from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import VariableLike
 from frontends.tf.compat.v1.slots import name_of
-from frontends.tf.compat.v1.train.formulas import Formula, Momentum, Updated
+from frontends.tf.compat.v1.train.formulas import Adam, Formula, Momentum, Updated
 from frontends.tf.compat.v1.train.optimizer import Optimizer
 from frontends.tf.compat.v1.train.optimizers import AdamOptimizer
 from frontends.tf.contrib import weight_decay
 
 
 @dataclasses.dataclass(frozen=True)
-class _Nadam:
+class _Nadam(Adam):
     """Adam, whose average looks a step ahead."""
-
-    updates_all_rows: ClassVar[bool] = True
-
-    def initial(self) -> tuple[float, ...]:
-        """See `Formula`."""
-        return (0.0, 0.0)
-
-    def is_by_row(self) -> bool:
-        """See `Formula`."""
-        return False
 
     def update(
         self,
@@ -62,18 +52,10 @@ class NadamOptimizer(AdamOptimizer):
 
 
 @dataclasses.dataclass(frozen=True)
-class _AdaMax:
+class _AdaMax(Adam):
     """Adam, which divides by the largest gradient there was; its last scalar is the power of beta1."""
 
     updates_all_rows: ClassVar[bool] = False
-
-    def initial(self) -> tuple[float, ...]:
-        """See `Formula`."""
-        return (0.0, 0.0)
-
-    def is_by_row(self) -> bool:
-        """See `Formula`."""
-        return False
 
     def update(
         self,

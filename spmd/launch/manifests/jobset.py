@@ -9,6 +9,7 @@ from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
     annotation,
+    metadata_of,
     network_policy,
     pod_spec,
     resource,
@@ -78,10 +79,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         else {"maxRestarts": job.max_restarts, "rules": rules},
         "replicatedJobs": replicated,
     }
-    metadata: Manifest = {"name": job.name}
-    if options.labels:
-        metadata["labels"] = options.labels
-    jobset = resource("jobset.x-k8s.io/v1alpha2", "JobSet", metadata, spec)
+    jobset = resource("jobset.x-k8s.io/v1alpha2", "JobSet", metadata_of(job, options), spec)
     title = "Each pod starts again alone." if alone else "All Jobs of the set start again together."
     policy = network_policy(job, {"jobset.sigs.k8s.io/jobset-name": job.name})
     return to_yaml(job, title, [*token_secret(job), policy, jobset])

@@ -177,6 +177,11 @@ def pod_spec(
     return spec
 
 
+def metadata_of(job: Job, options: PodOptions) -> Manifest:
+    """Makes the metadata of a resource that is the whole job, which Kueue may admit."""
+    return {"name": job.name, **({"labels": options.labels} if options.labels else {})}
+
+
 def network_policy(job: Job, labels: Mapping[str, str]) -> Manifest:
     """Makes the NetworkPolicy by which only the pods of a job, which have these labels, connect to each other.
 

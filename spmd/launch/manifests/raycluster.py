@@ -61,8 +61,7 @@ def render_raycluster(job: Job, options: PodOptions) -> str:
     if options.queue:
         raise LaunchError(
             "Expected one resource for --queue, since Kueue admits each by itself, but the chief's Job and the RayCluster need each other. "
-            "Write --render jobset, "
-            "which it admits as one."
+            "Write --render jobset, which it admits as one."
         )
     labels = labels_of(job)
     # Another one than those that KubeRay puts on its pods, and selects them by.

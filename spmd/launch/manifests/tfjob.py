@@ -6,6 +6,7 @@ from spmd.launch.job import Job
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
+    metadata_of,
     network_policy,
     pod_spec,
     resource,
@@ -48,10 +49,7 @@ def render_tfjob(job: Job, options: PodOptions) -> str:
         **({} if job.roles.ps else {"successPolicy": "AllWorkers"}),
         "tfReplicaSpecs": replicas,
     }
-    metadata: Manifest = {"name": job.name}
-    if options.labels:
-        metadata["labels"] = options.labels
-    tfjob = resource("kubeflow.org/v1", "TFJob", metadata, spec)
+    tfjob = resource("kubeflow.org/v1", "TFJob", metadata_of(job, options), spec)
     policy = network_policy(job, {"training.kubeflow.org/job-name": job.name})
     title = "Kubeflow's training operator writes TF_CONFIG."
     return to_yaml(job, title, [*token_secret(job), policy, tfjob])
