@@ -12,6 +12,8 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HOST = re.compile(
     r"(?=.{1,253}$)[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?)*\.?"
 )
+# Longer numbers are no number of workers either, and Python reads none of thousands of digits.
+_WORKERS = re.compile(r"(?:(?P<least>-?[0-9]{1,9}):)?(?P<most>-?[0-9]{1,9})")
 # What YAML cannot hold: control characters besides tabs and line breaks, halves of characters.
 _UNWRITABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Far above what anyone means: a task more is a slip of the finger.
@@ -33,6 +35,29 @@ def check_number(option: str, value: float, least: float = 0, most: float = MOST
         raise LaunchError(
             f"Expected {option} to be from {least} to {most}, but it is {value}. Write, for example, {option} {least}."
         )
+
+
+def read_workers(text: str) -> tuple[int, int | None]:
+    """Reads `--workers N` or `--workers MIN:MAX`.
+
+    Returns:
+        How many workers there are at most, and at least; None if their number is fixed.
+
+    Raises:
+        LaunchError: it is neither.
+
+    Examples:
+        >>> read_workers("4"), read_workers("2:4")
+        ((4, None), (4, 2))
+    """
+    match = _WORKERS.fullmatch(text)
+    if match is None:
+        raise LaunchError(
+            f"Expected --workers N, or --workers MIN:MAX for a number that may change, but it is {ascii(text)[:80]}. Write, for "
+            "example, --workers 4 or --workers 2:4."
+        )
+    least, most = match["least"], match["most"]
+    return int(most), None if least is None else int(least)
 
 
 def check_variable(name: str, value: str) -> None:

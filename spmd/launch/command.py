@@ -1,6 +1,7 @@
 """The subcommand `jaxtribute launch`: parses its options and acts on them."""
 
 import argparse
+import dataclasses
 import os
 import sys
 from collections import Counter
@@ -10,7 +11,7 @@ from typing import Any
 
 from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import LaunchError
-from spmd.launch.checks import check_number, check_port, check_variable
+from spmd.launch.checks import check_number, check_port, check_variable, read_workers
 from spmd.launch.job import (
     DEADLINE_SECONDS,
     DEFAULT_PORT,
@@ -47,6 +48,9 @@ examples:
   a chief, two workers and an evaluator, running a module:
     jaxtribute launch --chief --workers 2 --evaluator -m my_package.train
 
+  four workers, or down to two after some were killed:
+    jaxtribute launch --workers 2:4 train.py
+
   asynchronous training, with two parameter servers and four workers:
     jaxtribute launch --ps 2 --workers 4 --chief train.py
 
@@ -81,7 +85,7 @@ _HELP = {
         "-m": "MODULE ARGUMENT ...: a module instead of a script",
     },
     "tasks": {
-        "--workers": "number of workers, besides the chief if there is one (default: 1, or one per host)",
+        "--workers": "number of workers, besides the chief if there is one (default: 1, or one per host); MIN:MAX goes on with fewer, down to MIN, after some are lost",
         "--chief": "add a chief; without one, worker 0 is the chief",
         "--ps": "number of parameter servers, for asynchronous training (default: 0); the chief then coordinates, and is added",
         "--evaluator": "add an evaluator, which reads the others' checkpoints",
@@ -93,6 +97,7 @@ _HELP = {
         "--max-restarts": "how often all tasks start again, with --ps each of them (default: 3)",
         "--backoff-seconds": "wait before the first restart; doubles each time, up to 60 (default: 1)",
         "--grace-seconds": "time between SIGTERM and SIGKILL (default: 30)",
+        "--regrow-seconds": "how long --workers MIN:MAX runs with fewer than MAX before all start again (default: 300; 0: for ever)",
         "--evaluator-seconds": "how long the evaluator may run after the training (default: 300)",
     },
     "other machines: print, start nothing": {
@@ -132,7 +137,7 @@ def _variable(text: str) -> tuple[str, str | None]:
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "script": {"nargs": argparse.REMAINDER, "metavar": "SCRIPT"},
     "-m": {"dest": "module", "nargs": argparse.REMAINDER, "metavar": "MODULE"},
-    "--workers": {"type": int, "metavar": "N"},
+    "--workers": {"metavar": "N"},
     "--chief": {"action": "store_true"},
     "--ps": {"type": int, "default": 0, "metavar": "N"},
     "--evaluator": {"action": "store_true"},
@@ -142,6 +147,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--max-restarts": {"type": int, "default": 3, "metavar": "N"},
     "--backoff-seconds": {"type": float, "default": 1, "metavar": "S"},
     "--grace-seconds": {"type": float, "default": 30, "metavar": "S"},
+    "--regrow-seconds": {"type": float, "default": 300, "metavar": "S"},
     "--evaluator-seconds": {"type": float, "default": 300, "metavar": "S"},
     "--hosts": {"metavar": "A,B,C"},
     "--render": {"choices": ["slurm", *_MANIFESTS]},
@@ -220,7 +226,9 @@ def _run(options: argparse.Namespace) -> int:
         options.backoff_seconds,
         options.grace_seconds,
         options.evaluator_seconds,
+        options.regrow_seconds,
     )
+    workers, least = (None, None) if options.workers is None else read_workers(options.workers)
     hosts = read_hosts(options.hosts, options.port) if options.hosts is not None else []
     chief = options.chief or options.ps > 0
     if chief and not options.chief:
@@ -228,7 +236,9 @@ def _run(options: argparse.Namespace) -> int:
             "jaxtribute launch: --ps adds a chief, which coordinates the workers; write --chief to say so.",
             file=sys.stderr,
         )
-    roles = roles_on(hosts, options.workers, chief, options.evaluator, options.ps)
+    roles = roles_on(hosts, workers, chief, options.evaluator, options.ps)
+    if least is not None:
+        roles = dataclasses.replace(roles, min_workers=least)
     if options.hosts is None and options.render is None:
         if words[0] != "-m" and not Path(words[0]).is_file():
             raise LaunchError(
@@ -245,6 +255,11 @@ def _run(options: argparse.Namespace) -> int:
         if options.simulate is not None:
             environment[SIMULATE_VARIABLE] = options.simulate
         return supervise(words, roles, environment, options.devices_per_worker, policy)
+    if least is not None:
+        raise LaunchError(
+            f"Expected a fixed number of workers, since --hosts and --render describe each task, but --workers is "
+            f"{options.workers}. Write --workers {workers}."
+        )
     if options.simulate is not None:
         raise LaunchError(
             "Simulated devices are of this machine, but --hosts and --render start tasks elsewhere. Leave --simulate out, or "

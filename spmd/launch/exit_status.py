@@ -2,6 +2,8 @@
 
 import signal
 
+from spmd.cluster import RETRYABLE_EXIT_CODE
+
 
 def describe_end(returncode: int) -> str:
     """Describes how a process ended, given its `subprocess.Popen.returncode`.
@@ -26,3 +28,15 @@ def exit_status(returncode: int) -> int:
         (1, 137)
     """
     return returncode if returncode >= 0 else 128 - returncode
+
+
+def consequence_rank(returncode: int) -> int:
+    """Ranks how likely a task ended because another one had: JAX aborts when a peer is gone.
+
+    Examples:
+        >>> consequence_rank(-9), consequence_rank(1), consequence_rank(143)
+        (0, 1, 2)
+    """
+    if returncode in (RETRYABLE_EXIT_CODE, -signal.SIGABRT):
+        return 2
+    return int(returncode > 0)

@@ -1,8 +1,8 @@
 """Tasks that start, fail and start again together.
 
 The tasks that train synchronously are one *gang*: none can continue without the others. An evaluator is a gang of its own,
-and so is each task of a job with parameter servers. An *attempt* is one start of all tasks of a gang. A gang does nothing by
-itself: `poll` advances it.
+and so is each task of a job with parameter servers. An *attempt* is one start of all tasks of a gang. Where their number may
+change, an attempt may have fewer workers than the one before. A gang does nothing by itself: `poll` advances it.
 """
 
 import dataclasses
@@ -11,8 +11,9 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
-from spmd.cluster import RETRYABLE_EXIT_CODE, Task
-from spmd.launch.exit_status import describe_end, exit_status
+from spmd.cluster import Task
+from spmd.launch.elastic import Elastic, was_lost
+from spmd.launch.exit_status import consequence_rank, describe_end, exit_status
 from spmd.launch.guard import Guard
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
@@ -38,13 +39,15 @@ class Gang:
     """A gang and its attempts.
 
     Attributes:
-        tasks: its tasks.
+        tasks: its tasks, in the latest attempt.
         start: starts tasks, given the number of the attempt and a guard.
         policy: decides about restarts, and how long tasks that are asked to end may take.
         printer: shows what happens.
         serves: whether its tasks go on until they are stopped, so that any other end is a failure.
+        elastic: the workers of each attempt, if their number may change.
         failures: one for each attempt that failed.
         attempts: number of attempts begun.
+        workers: how many each attempt had, if their number may change.
         deadline: when to call `poll` at the latest, by `time.monotonic`.
         was_stopped: whether the last attempt ended on request, before anything failed.
     """
@@ -54,8 +57,10 @@ class Gang:
     policy: RestartPolicy
     printer: Printer
     serves: bool = False
+    elastic: Elastic | None = None
     failures: list[Failure] = dataclasses.field(default_factory=list[Failure], init=False)
     attempts: int = dataclasses.field(default=0, init=False)
+    workers: list[int] = dataclasses.field(default_factory=list[int], init=False)
     deadline: float = dataclasses.field(default=float("inf"), init=False)
     was_stopped: bool = dataclasses.field(default=False, init=False)
     _last_attempt: bool = dataclasses.field(default=False, init=False)
@@ -63,6 +68,7 @@ class Gang:
     _processes: Sequence[Process] = dataclasses.field(default=(), init=False)
     _first: Process | None = dataclasses.field(default=None, init=False)
     _forgiven: bool = dataclasses.field(default=False, init=False)
+    _regrows: bool = dataclasses.field(default=False, init=False)
     _killed: bool = dataclasses.field(default=False, init=False)
     _guard: Guard | None = dataclasses.field(default=None, init=False)
 
@@ -79,7 +85,7 @@ class Gang:
     @property
     def failed(self) -> bool:
         """Whether the latest attempt failed."""
-        return len(self.failures) == self.attempts > 0
+        return bool(self.failures) and self.failures[-1].attempt == self.attempts - 1
 
     @property
     def is_last_attempt(self) -> bool:
@@ -95,7 +101,12 @@ class Gang:
     def begin(self) -> None:
         """Starts all tasks."""
         self._phase, self.deadline = _Phase.RUNNING, float("inf")
-        self._first, self._killed = None, False
+        self._first, self._killed, self._regrows = None, False, False
+        if self.elastic is not None:
+            self.tasks = self.elastic.tasks
+            self.workers.append(len(self.elastic.slots))
+            if self.elastic.regrow_seconds and not self.elastic.is_complete:
+                self.deadline = time.monotonic() + self.elastic.regrow_seconds
         self._guard = Guard()
         self._processes = self.start(self.tasks, self.attempts, self._guard)
         self.attempts += 1
@@ -109,12 +120,18 @@ class Gang:
         if self._phase in (_Phase.WAITING, _Phase.ENDED):
             return
         running = [process for process in self._processes if not process.has_ended()]
-        if self._first is None and not self._forgiven:
+        if self._first is None and not (self._forgiven or self._regrows):
             self._find_failure(running)
         if not running:
             self._finish()
-        elif time.monotonic() >= self.deadline:
+        elif time.monotonic() < self.deadline:
+            return
+        elif self._phase is not _Phase.RUNNING:
             self._kill_overdue(running)
+        elif len(running) == len(self._processes):
+            self._regrow(running)
+        else:  # some are done already, so the others are about to be
+            self.deadline = float("inf")
 
     def stop(self, signal_number: int, why: str = "", forgive: bool = False) -> None:
         """Asks the tasks to end, and says why; there will be no further attempt.
@@ -124,9 +141,9 @@ class Gang:
             why: the reason to show; nothing is shown if it is empty.
             forgive: whether to ignore that they fail.
         """
+        self.was_stopped = self._phase is _Phase.RUNNING or self._regrows
         self.allow_no_further_attempt()
         self._forgiven = forgive
-        self.was_stopped = self._phase is _Phase.RUNNING
         running = [process for process in self._processes if not process.has_ended()]
         if not self.ended and running:
             text = self._ask_to_end(running, signal_number)
@@ -141,7 +158,9 @@ class Gang:
 
     def allow_no_further_attempt(self) -> None:
         """Leaves the tasks alone, but sees that they do not start again."""
-        self._last_attempt = True
+        self._last_attempt, self._regrows = True, False
+        if self._phase is _Phase.RUNNING:
+            self.deadline = float("inf")  # until which it runs with fewer workers
         if self._phase is _Phase.WAITING:
             self._phase, self.deadline = _Phase.ENDED, float("inf")
 
@@ -159,16 +178,26 @@ class Gang:
         if not failed:
             return
         # Of several at once, the cause is one that was killed, or else one that failed by itself.
-        self._first = min(failed, key=lambda process: _is_consequence(process.returncode or 0))
+        self._first = min(failed, key=lambda process: consequence_rank(process.returncode or 0))
         how = describe_end(self._first.returncode or 0)
         text = f"{self._first.task} ended with {how} after {self._first.seconds:.1f} s"
         if running and self._phase is _Phase.RUNNING:
             text += f"; {self._ask_to_end(running, signal.SIGTERM)}"
         self.printer.say(text)
 
+    def _regrow(self, running: Sequence[Process]) -> None:
+        """Asks the tasks of an attempt with fewer workers to end, so that all of them start again."""
+        assert self.elastic is not None  # else an attempt that runs has no deadline
+        self._regrows = True
+        most = self.elastic.roles.workers
+        text = f"starts again with {most} workers, after {self.elastic.regrow_seconds:g} s with {self.workers[-1]}"
+        self.printer.say(f"{text}: {self._ask_to_end(running, signal.SIGTERM)}")
+
     def _ask_to_end(self, running: Sequence[Process], signal_number: int) -> str:
         for process in running:
             process.send(signal_number)
+        if self._phase is _Phase.RUNNING:
+            self.deadline = float("inf")
         self._phase = _Phase.STOPPING
         self.deadline = min(self.deadline, time.monotonic() + self.policy.grace_seconds)
         names = names_of(process.task for process in running)
@@ -185,6 +214,8 @@ class Gang:
         numbers = ", ".join(str(process.number) for process in running)
         self.printer.say(f"SIGKILL did not end {names} (process {numbers}): abandoned, no restart")
         self._last_attempt = True
+        if self._regrows:  # without them it cannot go on
+            self._first, self._regrows = running[0], False
         self._finish()
 
     def _finish(self) -> None:
@@ -195,6 +226,14 @@ class Gang:
             self._guard.close()
             self._guard = None
         self._phase, self.deadline = _Phase.ENDED, float("inf")
+        if (
+            self.elastic is not None
+            and self._regrows
+            and any(one.returncode for one in self._processes)
+        ):
+            self.elastic.regrow()
+            self.begin()
+            return
         if self._first is None or self._forgiven:
             return
         first, code = self._first, self._first.returncode or 0
@@ -208,17 +247,12 @@ class Gang:
         if isinstance(decision, str):
             self.printer.say(f"no restart of {self.name}: {decision}")
             return
-        text = (
-            f"restart {self.attempts} of {self.policy.max_restarts} in {decision:g} s ({self.name})"
-        )
+        text = f"restart {len(self.failures)} of {self.policy.max_restarts} in {decision:g} s ({self.name})"
+        if self.elastic is not None:
+            lost = [one for one in self._processes if was_lost(one.returncode or 0, one.signals)]
+            if loss := self.elastic.lose([process.task for process in lost]):
+                self.printer.say(loss)
         if not self.serves:
             text += ": from the last checkpoint if the script restores it, else from the beginning"
         self.printer.say(text)
         self._phase, self.deadline = _Phase.WAITING, time.monotonic() + decision
-
-
-def _is_consequence(returncode: int) -> int:
-    """Ranks how likely a task ended because another one had: JAX aborts when a peer is gone."""
-    if returncode in (RETRYABLE_EXIT_CODE, -signal.SIGABRT):
-        return 2
-    return int(returncode > 0)

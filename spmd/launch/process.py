@@ -52,6 +52,7 @@ class Process:
             pass_fds=(inherited,),
         )
         self.number = self._child.pid  # also that of its process group
+        self.signals: list[int] = []  # that the launcher sent it
         assert self._child.stdout is not None
         assert self._child.stderr is not None
         self._pumps = [
@@ -74,6 +75,7 @@ class Process:
         """Sends it a signal; SIGKILL also goes to all processes that it started."""
         if self.has_ended():
             return
+        self.signals.append(signal_number)
         if signal_number == signal.SIGKILL:
             _signal_group(self.number, signal_number)
         else:

@@ -58,6 +58,7 @@ class RestartPolicy:
             for more than a minute resets it.
         grace_seconds: from SIGTERM to SIGKILL.
         evaluator_seconds: from the end of the training to SIGTERM for an evaluator that still runs.
+        regrow_seconds: how long an attempt runs with fewer workers than there may be before all start again; 0 for ever.
 
     Raises:
         LaunchError: a number is negative, no number, or above a million.
@@ -74,6 +75,7 @@ class RestartPolicy:
     backoff_seconds: float = 1.0
     grace_seconds: float = 30.0
     evaluator_seconds: float = 300.0
+    regrow_seconds: float = 300.0
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():

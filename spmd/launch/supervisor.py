@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 from spmd.cluster import RESTART_VARIABLE, Task
 from spmd.launch.devices import devices_of_tasks
+from spmd.launch.elastic import Elastic
 from spmd.launch.gang import Gang
 from spmd.launch.gangs import Gangs
 from spmd.launch.guard import Guard
@@ -71,24 +72,34 @@ def _supervise(
 ) -> int:
     # A task that starts again alone has to be where the others look for it.
     job = uuid.uuid4().hex
+    elastic = None if roles.min_workers is None else Elastic(roles, policy.regrow_seconds)
     lasting = lasting_addresses(len(roles.cluster)) if roles.ps else None
 
     def start(tasks: Sequence[Task], attempt: int, guard: Guard) -> list[Process]:
-        cluster = cluster_of(roles.cluster, lasting or free_addresses(len(roles.cluster)))
+        trains = roles.cluster if elastic is None else elastic.tasks
+        cluster = cluster_of(trains, lasting or free_addresses(len(trains)))
         # Python buffers what it prints into a pipe, and loses the buffer when it is killed.
         common = {
             **{"PYTHONUNBUFFERED": "1", **environment},
             **{RESTART_VARIABLE: str(attempt), JOB_VARIABLE: job},
         }
         command = [sys.executable, *words]
-        own = [{**devices[task], "TF_CONFIG": write_tf_config(cluster, task)} for task in tasks]
+        slots = tasks if elastic is None else map(elastic.slot_of, tasks)
+        own = [
+            {**devices[slot], "TF_CONFIG": write_tf_config(cluster, task)}
+            for slot, task in zip(slots, tasks, strict=True)
+        ]
         return [
             Process(task, command, {**common, **variables}, printer, guard)
             for task, variables in zip(tasks, own, strict=True)
         ]
 
     made = [
-        Gang(tasks, start, policy, printer, serves=roles.serves(tasks[0])) for tasks in roles.gangs
+        Gang(
+            *(tasks, start, policy, printer, roles.serves(tasks[0])),
+            elastic if tasks == roles.cluster else None,
+        )
+        for tasks in roles.gangs
     ]
     gangs = Gangs(
         training=made[0],

@@ -36,9 +36,11 @@ class Roles:
         evaluator: whether there is an evaluator, which takes no part in the training.
         ps: number of parameter servers. With some, the chief coordinates: it has the workers compute, and parameter
             servers and workers serve until it ends.
+        min_workers: the fewest workers that the job goes on with when some are lost; None if their number is fixed.
 
     Raises:
-        LaunchError: no task trains, there are far too many, or parameter servers lack a chief or a worker.
+        LaunchError: no task trains, there are far too many, parameter servers lack a chief or a worker, or the fewest workers
+            are none, or more than there are.
 
     Examples:
         >>> [str(task) for task in Roles(workers=1, chief=True, evaluator=True).all]
@@ -49,6 +51,7 @@ class Roles:
     chief: bool = False
     evaluator: bool = False
     ps: int = 0
+    min_workers: int | None = None
 
     def __post_init__(self) -> None:
         check_number("--ps", self.ps, most=MOST_TASKS)
@@ -64,6 +67,8 @@ class Roles:
                 f"Expected a task that trains, but --workers is {self.workers}"
                 f"{'' if self.chief else ' and there is no --chief'}. Write --workers 1, or more."
             )
+        if self.min_workers is not None:
+            self._check_min_workers(self.min_workers)
 
     @property
     def cluster(self) -> tuple[Task, ...]:
@@ -91,6 +96,23 @@ class Roles:
     def serves(self, task: Task) -> bool:
         """Tells whether a task goes on until it is stopped: parameter servers do, and workers that have some."""
         return self.ps > 0 and task.task_type in ("worker", "ps")
+
+    def _check_min_workers(self, least: int) -> None:
+        found = f"--workers is {least}:{self.workers}"
+        if self.ps:
+            raise LaunchError(
+                f"Expected a number of workers, since --ps is {self.ps}, but {found}. With parameter servers each worker starts "
+                f"again alone, and the others go on without it. Write --workers {max(1, self.workers)}."
+            )
+        if least > self.workers:
+            raise LaunchError(
+                f"Expected --workers MIN:MAX with the fewest first, but {found}. Write --workers {self.workers}:{least}."
+            )
+        if least < (0 if self.chief else 1):
+            raise LaunchError(
+                f"Expected a task that trains however many are lost, but {found}"
+                f"{'' if self.chief else ' and there is no --chief'}. Write --workers {int(not self.chief)}:{self.workers}."
+            )
 
     @property
     def _workers(self) -> tuple[Task, ...]:

@@ -9,7 +9,13 @@ import yaml
 
 from spmd import cli
 from spmd.errors import LaunchError
-from spmd.launch.checks import address_of, check_all_differ, check_number, check_variable
+from spmd.launch.checks import (
+    address_of,
+    check_all_differ,
+    check_number,
+    check_variable,
+    read_workers,
+)
 
 IMAGE = ("--render", "kubernetes", "--image", "registry/train:1")
 
@@ -88,6 +94,13 @@ def test_numbers(least):
             check_number("--x", value, least)
 
 
+@pytest.mark.parametrize("text", ["", ":", "2:", ":4", "1:2:3", "a:b", "1.5", "²", "9" * 5000])
+def test_a_number_of_workers_or_a_range(text):
+    assert read_workers("-1:4") == (4, -1)  # said by what knows of a chief
+    with pytest.raises(LaunchError, match="Write, for example, --workers 4 or --workers 2:4"):
+        read_workers(text)
+
+
 def test_a_variable_has_no_zero_byte():
     check_variable("_A1", "x\ny; $(z)")
     with pytest.raises(LaunchError, match="without zero bytes"):
@@ -159,6 +172,9 @@ _VALUES = (
         "[::1]",
         "[::1]:5",
         "a:2222,a",
+        "2:4",
+        "4:2",
+        "0:0",
         ";id",
         "$(id)",
         "`id`",
@@ -199,6 +215,7 @@ _VALUES = (
 _OPTIONS = (
     *(
         "--workers",
+        "--regrow-seconds",
         "--ps",
         "--devices-per-worker",
         "--env",

@@ -73,7 +73,7 @@ def test_a_gang_of_which_nothing_runs_has_no_deadline_after_a_kill(restarts: int
 
 
 def test_a_gang_is_made_of_what_it_needs_not_of_its_state() -> None:
-    needed = ["tasks", "start", "policy", "printer", "serves"]
+    needed = ["tasks", "start", "policy", "printer", "serves", "elastic"]
     assert [*inspect.signature(Gang).parameters] == needed
 
 

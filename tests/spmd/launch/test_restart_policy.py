@@ -59,7 +59,8 @@ def test_other_failures_are_tried_again(others: list[Failure]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["max_restarts", "backoff_seconds", "grace_seconds", "evaluator_seconds"]
+    "name",
+    ["max_restarts", "backoff_seconds", "grace_seconds", "evaluator_seconds", "regrow_seconds"],
 )
 def test_negative_numbers_are_refused(name: str) -> None:
     with pytest.raises(LaunchError, match=name.replace("_", "-")):

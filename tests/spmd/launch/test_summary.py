@@ -39,6 +39,7 @@ def gang(
         tasks=[Task(kind, int(index))],
         serves=serves,
         attempts=attempts,
+        workers=[],
         failures=list(failures),
         failed=len(failures) == attempts,
         was_stopped=was_stopped,

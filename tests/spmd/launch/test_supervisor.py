@@ -82,6 +82,37 @@ def test_a_task_that_is_killed_makes_all_start_again(run: Callable) -> None:
     assert re.search(r"0 │ worker 0 +│ SIGKILL", err)
 
 
+def test_a_lost_worker_is_left_out_and_taken_back(run: Callable, tmp_path: Path) -> None:
+    script = """
+        import time
+        slot = os.environ["CUDA_VISIBLE_DEVICES"]
+        print("attempt", attempt, task, "of", len(config["cluster"]["worker"]), "on", slot)
+        if attempt == 0:
+            open(f"ready-{slot}", "w").close()
+            while len([name for name in os.listdir() if name.startswith("ready")]) < 3:
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGKILL) if slot == "1" else signal.pause()
+        elif attempt == 1:
+            signal.pause()
+    """
+    options = ("--workers", "1:3", "--backoff-seconds", 0, "--regrow-seconds", 0.5)
+    gpus = {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "0,1,2"}
+    status, out, err = run(script, *options, **gpus)
+    assert status == 0
+    assert sorted(re.findall("attempt .*", out)) == [
+        "attempt 0 worker 0 of 3 on 0",
+        "attempt 0 worker 1 of 3 on 1",
+        "attempt 0 worker 2 of 3 on 2",
+        "attempt 1 worker 0 of 2 on 0",
+        "attempt 1 worker 1 of 2 on 2",
+        "attempt 2 worker 0 of 3 on 0",
+        "attempt 2 worker 1 of 3 on 1",
+        "attempt 2 worker 2 of 3 on 2",
+    ]
+    assert "worker 1 was lost; goes on with 2 of 3 workers, and tries 3 again in 0.5 s" in err
+    assert "worker 0, worker 1, worker 2 ended well after 1 restart" in err
+
+
 def test_restarts_come_to_an_end(run: Callable) -> None:
     script = "sys.exit(f'try {attempt}') if task == 'worker 0' else signal.pause()"
     status, _, err = run(script, "--workers", 2, "--max-restarts", 2, "--backoff-seconds", 0)

@@ -47,6 +47,20 @@ def test_tasks_that_train_synchronously_start_again_together() -> None:
 @pytest.mark.parametrize(
     ("roles", "advice"),
     [
+        ({"workers": 2, "min_workers": 4}, "Write --workers 2:4"),
+        ({"workers": 3, "min_workers": 0}, "Write --workers 1:3"),
+        ({"workers": 3, "min_workers": -1, "chief": True}, "Write --workers 0:3"),
+        ({"workers": 3, "min_workers": 2, "chief": True, "ps": 1}, "Write --workers 3"),
+    ],
+)
+def test_the_fewest_workers_are_some_and_not_more_than_there_are(roles: dict, advice: str) -> None:
+    with pytest.raises(LaunchError, match=advice):
+        Roles(**roles)
+
+
+@pytest.mark.parametrize(
+    ("roles", "advice"),
+    [
         ({"workers": 2, "ps": 1}, "--ps 1 --workers 2 --chief"),
         ({"workers": 0, "chief": True, "ps": 2}, "--ps 2 --workers 1 --chief"),
         ({"workers": 1, "ps": -1}, "--ps to be from 0"),
