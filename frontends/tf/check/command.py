@@ -3,12 +3,12 @@
 import argparse
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from frontends.tf.check.fixes import changed_file
+from frontends.tf.check import copies
 from frontends.tf.check.output import as_github, as_json, print_report, print_summary
 from frontends.tf.check.report import Report, report_on
 from frontends.tf.check.sources import files_in
@@ -21,6 +21,9 @@ examples:
 
   the script with its import lines changed, beside it as train_jaxtribute.py:
     jaxtribute check --fix train.py
+
+  a whole project that runs, as my_project_jaxtribute beside it:
+    jaxtribute check --fix my_project
 
   all scripts and notebooks of a project, changed where they are:
     jaxtribute check --fix --in-place .
@@ -35,7 +38,6 @@ The exit status is 0 if all names are found, 1 if some are missing or a file
 cannot be read, and 2 if nothing could be checked, or a copy could not be written
 because another file of its name is there.
 """
-_COPY = "_jaxtribute"
 
 
 def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -61,7 +63,7 @@ def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int
     parser.add_argument(
         "--fix",
         action="store_true",
-        help=f"write a copy with the import lines changed, NAME{_COPY}.py",
+        help="write a copy with the import lines changed: NAME_jaxtribute.py, of a folder NAME_jaxtribute",
     )
     parser.add_argument(
         "--in-place", action="store_true", help="with --fix: change the files themselves"
@@ -96,7 +98,7 @@ def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int
         elif len(reports) > 1 or options.summary:
             print_summary(summary, console)
         if options.fix:
-            return max(_write(reports, options.in_place, options.force), 0 if summary.runs else 1)
+            return max(_write(options, reports), 0 if summary.runs else 1)
         return 0 if summary.runs else 1
 
     return run
@@ -108,27 +110,21 @@ def _problem(options: argparse.Namespace) -> str:
     if options.force and (options.in_place or not options.fix):
         return "--force goes with --fix that writes copies"
     absent = [str(path) for path in options.paths if not path.exists()]
-    return f"there is no {', '.join(absent)}" if absent else ""
+    if absent:
+        return f"there is no {', '.join(absent)}"
+    if options.fix and not options.in_place:
+        return next(filter(None, map(copies.problem_with, options.paths)), "")
+    return ""
 
 
-def _write(reports: Iterable[Report], in_place: bool, force: bool) -> int:
-    """Writes the changed files; returns 2 if a file that stands there already would be lost without `force`."""
-    status = 0
-    for report in reports:
-        if not report.changes or report.source is None:
-            continue
-        path = report.path
-        target = path if in_place else path.with_stem(path.stem + _COPY)
-        # Bytes, so that the ends of lines stay what they are.
-        data = changed_file(report.source, report.changes).encode(report.source.encoding)
-        if not in_place and not force and target.exists() and target.read_bytes() != data:
-            print(
-                f"jaxtribute check: {target} exists, and is not what would be written: it stays. "
-                "--force replaces it; --in-place changes the file itself",
-                file=sys.stderr,
-            )
-            status = 2
-            continue
-        target.write_bytes(data)
-        print(f"wrote {target}", file=sys.stderr)
-    return status
+def _write(options: argparse.Namespace, reports: Sequence[Report]) -> int:
+    """Writes the changed files; returns 2 if a file that stands there already would be lost without `--force`."""
+    if options.in_place:
+        return copies.write_in_place(reports)
+    by_path = {report.path: report for report in reports}
+    return max(
+        copies.write_project(path, by_path, options.force)
+        if path.is_dir()
+        else copies.write_script(by_path[path], options.force)
+        for path in options.paths
+    )

@@ -70,15 +70,25 @@ def files_in(paths: Iterable[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(
-                name
-                for name in folders
-                if name not in _SKIPPED
-                and not name.startswith(".")
-                and not (Path(folder) / name / "pyvenv.cfg").exists()
-            )
-            yield from (Path(folder) / name for name in sorted(names) if name.endswith(_SUFFIXES))
+        for folder, names in folders_in(path):
+            yield from (folder / name for name in names if name.endswith(_SUFFIXES))
+
+
+def folders_in(path: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Lists the folders of a project, and the names of the files in each.
+
+    Args:
+        path: of the project's folder. Hidden folders, virtual environments and folders of copies are skipped.
+    """
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in _SKIPPED
+            and not name.startswith(".")
+            and not (Path(folder) / name / "pyvenv.cfg").exists()
+        )
+        yield Path(folder), sorted(names)
 
 
 def read(path: Path) -> Source:

@@ -126,6 +126,26 @@ def test_fix_in_place(run, tmp_path):
     assert run("--fix", "--in-place", ".")[2] == ""  # nothing is left to change
 
 
+def test_fix_of_a_folder_copies_it_whole(run, tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "a.py").write_text(GOOD)
+    (tmp_path / "project" / "b.py").write_text("import a\n")
+    status, _, errors = run("--fix", "project", "c.py", c=GOOD)
+    copied = tmp_path / "project_jaxtribute"
+    assert (status, errors) == (
+        0,
+        f"wrote {copied}: 2 files, 1 of them changed. Run them from {copied}\nwrote c_jaxtribute.py\n",
+    )
+    assert (copied / "b.py").read_text() == "import a\n"
+    (copied / "__init__.py").write_text("")
+    (copied / "nets").mkdir()
+    (copied / "nets" / "__init__.py").write_text("")
+    (copied / "nets" / "c.py").write_text(GOOD)
+    status, _, errors = run("--fix", "project_jaxtribute/nets")
+    assert status == 2
+    assert "is a part of the package project_jaxtribute" in errors
+
+
 def test_bytes_besides_the_import_stay(run, tmp_path):
     text = "# coding: latin-1\r\nimport tensorflow as tf\r\nx = 'ü'\r\n".encode("latin-1")
     (tmp_path / "a.py").write_bytes(text)

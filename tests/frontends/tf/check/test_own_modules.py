@@ -1,0 +1,29 @@
+"""Which modules of its own project a script imports."""
+
+import pytest
+
+from frontends.tf.check.own_modules import own_modules
+from frontends.tf.check.report import report_on
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("import model", ["model.py"]),
+        ("import nets.net as n", ["nets/net.py"]),
+        ("from nets import net, absent", ["nets/net.py", "nets/__init__.py"]),
+        ("from nets.net import function", ["nets/net.py"]),
+        ("from . import model", ["model.py"]),
+        ("from .nets.net import function", ["nets/net.py"]),
+        ("def f():\n    import model\n    import model", ["model.py"]),
+        ("import numpy, os.path", []),
+        ("from .. import model", []),
+    ],
+)
+def test_own_modules(tmp_path, line, expected):
+    (tmp_path / "nets").mkdir()
+    for name in ("model.py", "nets/__init__.py", "nets/net.py"):
+        (tmp_path / name).write_text("")
+    path = tmp_path / "main.py"
+    path.write_text(line)
+    assert own_modules(report_on(path)) == [tmp_path / name for name in expected]
