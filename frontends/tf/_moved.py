@@ -11,6 +11,15 @@ _PATHS = {
         *(("truncated_normal", "truncated_normal"), ("set_random_seed", "set_seed")),
     ),
     "math": (
+        *(
+            "betainc",
+            "is_non_decreasing",
+            "is_strictly_increasing",
+            "logical_xor",
+            "polygamma",
+            "zeta",
+        ),
+        ("floor_div", "floordiv"),
         *("confusion_matrix", "count_nonzero", "erf", "expm1", "floordiv", "floormod", "is_finite"),
         *("is_inf", "is_nan", "log1p", "log_sigmoid", "mod", "reciprocal", "rsqrt", "segment_mean"),
         *("angle", "bincount", "conj", "digamma", "erfc", "igamma", "igammac", "imag", "lbeta"),
@@ -66,8 +75,18 @@ _PATHS = {
     ),
 }
 
-# By TensorFlow 1's name: where it is now. A pair is a name and the one that it has now.
-MOVED: dict[str, str] = {"py_func": "frontends.tf:numpy_function"} | {
+# A pair is a name and the one that it has now.
+_AT_THE_TOP = {
+    "batch_to_space_nd": "batch_to_space",
+    "lin_space": "linspace",
+    "py_func": "numpy_function",
+    "reverse_v2": "reverse",
+    "tensor_scatter_add": "tensor_scatter_nd_add",
+    "tensor_scatter_sub": "tensor_scatter_nd_sub",
+    "tensor_scatter_update": "tensor_scatter_nd_update",
+}
+# By TensorFlow 1's name: where it is now.
+MOVED: dict[str, str] = {old: f"frontends.tf:{new}" for old, new in _AT_THE_TOP.items()} | {
     (one if isinstance(one, str) else one[0]): (
         f"frontends.tf:{module}.{one if isinstance(one, str) else one[1]}"
     )

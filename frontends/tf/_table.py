@@ -185,8 +185,8 @@ BORROWED["VERSION"] = "frontends.tf.version"
 BORROWED["SparseTensor"] = "frontends.tf.sparse"
 BORROWED |= dict.fromkeys(
     (
-        *("SparseTensorValue", "sparse_add", "sparse_concat", "sparse_reduce_max"),
-        *("sparse_reduce_sum", "sparse_to_dense"),
+        *("SparseTensorValue", "sparse_add", "sparse_concat", "sparse_merge"),
+        *("sparse_reduce_max", "sparse_reduce_sum", "sparse_to_dense"),
     ),
     "frontends.tf.compat.v1.sparse",
 )

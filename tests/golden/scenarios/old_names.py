@@ -110,6 +110,90 @@ def arguments(s: Setting) -> Iterator[Case]:
     yield "setdiff1d", lambda: list(v1.setdiff1d([1, 2, 3, 4], [2, 4]))
 
 
+@scenario("old_names.spellings", GROUP, NONE)
+def spellings(s: Setting) -> Iterator[Case]:
+    tf, v1 = s.tf, s.tf.compat.v1
+    x, nan = _wave(2, 3), float("nan")
+    yield "to_bfloat16", lambda: tf.cast(v1.to_bfloat16(x), tf.float32)
+    yield "to_complex64", lambda: tf.math.real(v1.to_complex64(x))
+    yield "accumulate_n", lambda: v1.accumulate_n([x, x, 2 * x], shape=[2, 3])
+    yield "accumulate_n/dtype", lambda: v1.accumulate_n([x], tensor_dtype=tf.float16)
+    yield "accumulate_n/shapes", lambda: v1.accumulate_n([x, x[0]])
+    yield "accumulate_n/none", lambda: v1.accumulate_n([])
+    yield "batch_gather", lambda: v1.batch_gather(x, [[2, 0, 0], [1, 1, 2]])
+    yield "batch_gather/rank1", lambda: v1.batch_gather(x, [1, 1])
+    deep, places = _wave(2, 2, 3, 2), [[[0], [2]], [[1], [1]]]
+    yield "batch_gather/rank3", lambda: v1.batch_gather(deep, places)
+    for limit in (0.01, 5.0):
+        yield (
+            f"clip_by_average_norm/{limit}",
+            _with_gradient(tf, lambda x, n=limit: v1.clip_by_average_norm(x, n) + x, x),
+        )
+    yield "verify_tensor_all_finite", lambda: v1.verify_tensor_all_finite(x, "no")
+    yield "verify_tensor_all_finite/named", lambda: v1.verify_tensor_all_finite(x=x, message="no")
+    yield "verify_tensor_all_finite/nan", lambda: v1.verify_tensor_all_finite([1.0, nan], "no")
+    yield "floor_div", lambda: [v1.floor_div([7, -7], 2), v1.floor_div([7.5, -7.5], 2.0)]
+    yield "lin_space", lambda: v1.lin_space(1.0, 2.0, 5)
+    yield "logical_xor", lambda: v1.logical_xor([True, True, False], [True, False, False])
+    yield "reverse_v2", lambda: v1.reverse_v2(x, [1])
+    yield (
+        "batch_to_space_nd",
+        lambda: v1.batch_to_space_nd(_wave(4, 1, 2, 1), [2, 2], [[0, 0], [0, 1]]),
+    )
+    for name in ("add", "sub", "update"):
+        scatter = getattr(v1, f"tensor_scatter_{name}")
+        yield (
+            f"tensor_scatter_{name}",
+            lambda f=scatter: f([1, 2, 3, 4], indices=[[0], [2]], updates=[5, 6]),
+        )
+    yield "betainc", lambda: v1.betainc([1.0, 2.0], [3.0, 0.5], [0.2, 0.7])
+    yield "polygamma", lambda: v1.polygamma([1.0, 2.0], [3.0, 0.5])
+    yield "zeta", lambda: v1.zeta([2.0, 3.0], [1.0, 2.0])
+    yield "is_non_decreasing", lambda: [v1.is_non_decreasing([1, 1, 2]), v1.is_non_decreasing([])]
+    yield "is_strictly_increasing", lambda: v1.is_strictly_increasing([1, 1, 2])
+    yield "no_regularizer", lambda: v1.no_regularizer(x) is None
+
+    def colocated() -> Any:
+        with v1.colocate_with(tf.constant(1)):
+            return tf.constant(2) + 1
+
+    yield "colocate_with", colocated
+
+
+def _parts(sparse: Any) -> list[Any]:
+    return [sparse.indices, sparse.values, sparse.dense_shape]
+
+
+@scenario("old_names.sparse", GROUP, NONE)
+def sparse_tensors(s: Setting) -> Iterator[Case]:
+    tf, v1 = s.tf, s.tf.compat.v1
+    value = v1.SparseTensorValue([[0, 1], [1, 0], [1, 2]], f32([1.0, -2.0, 3.0]), [2, 3])
+    one = tf.SparseTensor.from_value(value)
+    yield "to_dense", lambda: v1.sparse.to_dense(one, 7.0)
+    yield "reduce_sum", lambda: v1.sparse.reduce_sum(one, reduction_axes=[1], keep_dims=True)
+    yield "reduce_max", lambda: v1.sparse.reduce_max(one, axis=0)
+    yield "add", lambda: _parts(v1.sparse.add(one, one, thresh=4.5))
+    yield "concat", lambda: _parts(v1.sparse.concat(1, [one, one]))
+    yield "matmul", lambda: v1.sparse.sparse_dense_matmul(one, np.ones((3, 2), np.float32))
+    ids = tf.SparseTensor(one.indices, tf.constant([3, 4, 0], tf.int64), one.dense_shape)
+    others = tf.SparseTensor(one.indices, tf.constant([1, 1, 0], tf.int64), one.dense_shape)
+    for where, merge in (("sparse", v1.sparse.merge), ("top", v1.sparse_merge)):
+        yield f"merge/{where}", lambda f=merge: _parts(f(ids, one, 5))
+    yield "merge/several", lambda: _parts(v1.sparse_merge([ids, others], one, [5, 2]))
+    yield "merge/sorted", lambda: _parts(v1.sparse_merge(ids, one, 5, already_sorted=True))
+    yield "merge/lengths", lambda: v1.sparse_merge([ids, others], one, [5])
+    either = v1.convert_to_tensor_or_sparse_tensor
+    yield "either/sparse", lambda: _parts(either(one))
+    yield "either/value", lambda: _parts(either(value))
+    yield "either/dense", lambda: either([1, 2], tf.float32)
+    yield "either/dtype", lambda: either(one, tf.int32)
+    slices = tf.IndexedSlices(f32([[1.0, 2.0]]), [1], [3, 2])
+    or_slices = v1.convert_to_tensor_or_indexed_slices
+    yield "slices/slices", lambda: or_slices(slices) is slices
+    yield "slices/dense", lambda: or_slices([1, 2], tf.float32)
+    yield "slices/dtype", lambda: or_slices(slices, tf.int32)
+
+
 @scenario("old_names.nn", GROUP, NONE)
 def networks(s: Setting) -> Iterator[Case]:
     tf = s.tf

@@ -92,6 +92,14 @@ def global_variables(scope: str | None = None) -> list[Any]:
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
+def all_variables() -> list[Any]:
+    """An older name of `global_variables`.
+
+    Source: `tf.compat.v1.all_variables`.
+    """
+    return global_variables()
+
+
 def local_variables(scope: str | None = None) -> list[Any]:
     """Lists the variables of metrics and their like; see `get_collection`."""
     return get_collection(GraphKeys.LOCAL_VARIABLES, scope)

@@ -42,6 +42,33 @@ def initialize_all_variables() -> Operation | None:
     return global_variables_initializer()
 
 
+def initialize_local_variables() -> Operation | None:
+    """An older name of `local_variables_initializer`.
+
+    Source: `tf.compat.v1.initialize_local_variables`.
+    """
+    return local_variables_initializer()
+
+
+def initialize_all_tables(name: str = "init_all_tables") -> Operation | None:
+    """An older name of `tables_initializer`.
+
+    Source: `tf.compat.v1.initialize_all_tables`.
+    """
+    return tables_initializer(name)
+
+
+def initialize_variables(var_list: Sequence[VariableLike], name: str = "init") -> Operation | None:
+    """An older name of `variables_initializer`.
+
+    Args:
+        var_list: accepted; not used.
+
+    Source: `tf.compat.v1.initialize_variables`.
+    """
+    return variables_initializer(var_list, name)
+
+
 def variables_initializer(var_list: Sequence[VariableLike], name: str = "init") -> Operation | None:
     """Makes an operation without effect: variables have their values; see `global_variables_initializer`.
 

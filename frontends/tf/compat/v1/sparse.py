@@ -1,10 +1,14 @@
-"""TensorFlow 1's functions of sparse tensors whose parameters are others than in `tf.sparse`."""
+"""`tf.compat.v1.sparse`: TensorFlow 1's functions of sparse tensors whose parameters are others than in `tf.sparse`.
+
+TensorFlow 1 has them at its top too, as `tf.sparse_add`; all other names are those of `tf.sparse`.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from frontends.tf._names import attributes
 from frontends.tf._typing import Axis, HostLike, ShapeLike, TensorLike
 from frontends.tf.data.host_arrays import host_array, integers, zero_of
 from frontends.tf.data.host_arrays import shown as _shown
@@ -123,3 +127,54 @@ def sparse_to_dense(
     found[...] = default
     found[tuple(where.T)] = values if values.ndim else values[()]
     return _shown(found)
+
+
+def sparse_merge(
+    sp_ids: SparseTensor | Sequence[SparseTensor],
+    sp_values: SparseTensor,
+    vocab_size: Any,
+    name: str | None = None,
+    already_sorted: bool = False,
+) -> SparseTensor:
+    """Makes of ids and values that belong together a tensor whose last indices are the ids.
+
+    Args:
+        sp_ids: integers at the places of `sp_values`, or several such tensors, one for each last axis.
+        sp_values: of shape (rows..., n).
+        vocab_size: a number above all ids, or one for each tensor of ids.
+        already_sorted: whether the result is in order without sorting.
+
+    Returns:
+        Shape (rows..., vocab_size...).
+
+    Raises:
+        ValueError: there are not as many sizes as tensors of ids.
+
+    Source: `tf.compat.v1.sparse_merge`.
+    """
+    ids = [sp_ids] if isinstance(sp_ids, SparseTensor) else list(sp_ids)
+    sizes = [vocab_size] if isinstance(sp_ids, SparseTensor) else list(vocab_size)
+    if len(ids) != len(sizes):
+        raise ValueError(
+            f"sp_ids and vocab_size have to have equal lengths, got {len(ids)} and {len(sizes)}."
+        )
+    places = [np.asarray(one.values, np.int64)[:, None] for one in ids]
+    merged = SparseTensor(
+        np.concatenate([np.asarray(sp_values.indices)[:, :-1], *places], axis=1),
+        sp_values.values,
+        np.concatenate([np.asarray(sp_values.dense_shape)[:-1], np.asarray(sizes, np.int64)]),
+    )
+    return merged if already_sorted else transforms.reorder(merged)
+
+
+__getattr__, __dir__ = attributes(
+    "tf.compat.v1.sparse",
+    {
+        "add": sparse_add,
+        "concat": sparse_concat,
+        "merge": sparse_merge,
+        "reduce_max": sparse_reduce_max,
+        "reduce_sum": sparse_reduce_sum,
+    },
+    rest="frontends.tf.sparse",
+)

@@ -27,3 +27,10 @@ def test_places_are_checked(where, reason):
 def test_value():
     value = tf.SparseTensorValue([[0]], [1.5], [2])
     assert tf.sparse.to_dense(tf.SparseTensor.from_value(value)).tolist() == [1.5, 0.0]
+
+
+def test_the_module_has_the_names_of_today_too():
+    assert tf.compat.v1.sparse.to_dense is tf.sparse.to_dense
+    assert tf.compat.v1.sparse.add is tf.sparse_add
+    with pytest.raises(AttributeError, match=r"tf.compat.v1.sparse.nothing is not part"):
+        tf.compat.v1.sparse.nothing  # noqa: B018
