@@ -91,6 +91,18 @@ _HINTS = {
     "tf.data.experimental.service": "Every process reads its part of the input: strategy.experimental_distribute_dataset and "
     "DistributeOptions.auto_shard_policy say which",
     "tf.queue": f"{_TF1}: read with tf.data.Dataset, and hand objects on with Python's queue",
+    **dict.fromkeys(
+        (
+            f"tf.tpu.experimental.embedding.{name}"
+            for name in (
+                *("CustomCombiner", "CustomOptimizer", "SparseCoreEmbeddingConfig"),
+                *("TPUEmbedding", "TPUEmbeddingV0", "TPUEmbeddingV2"),
+            )
+        ),
+        "Tables in host memory and the SparseCores of a TPU cannot be reached from JAX programs. Use a layer, whose table lies in "
+        "the devices' memory: tf.keras.layers.Embedding(vocabulary_size, dimension), with the optimizer of the model; or "
+        "TPUEmbeddingForServing, outside of a TPUStrategy",
+    ),
     "tf.quantization": "Use keras.Model.quantize, or jnp.clip and jnp.round with a straight-through gradient",
     "tf.load_op_library": "Operations in C++ are TensorFlow's: write the function in JAX, or register it with jax.ffi",
     "tf.contrib.layers.separable_conv2d": f"{_TF1}: use tf.layers.separable_conv2d",
