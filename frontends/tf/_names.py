@@ -105,7 +105,6 @@ _HINTS = {
     ),
     "tf.quantization": "Use keras.Model.quantize, or jnp.clip and jnp.round with a straight-through gradient",
     "tf.load_op_library": "Operations in C++ are TensorFlow's: write the function in JAX, or register it with jax.ffi",
-    "tf.contrib.layers.separable_conv2d": f"{_TF1}: use tf.layers.separable_conv2d",
     "tf.contrib.layers.instance_norm": f"{_TF1}: use tf.contrib.layers.layer_norm, or keras.layers.GroupNormalization(groups=-1)",
     "tf.contrib.learn": f"{_TF1}: use tf.estimator, and tf.estimator.train_and_evaluate for Experiment and learn_runner.run",
     "tf.contrib.seq2seq": f"{_TF1}: decode with tf.while_loop and a cell of tf.nn.rnn_cell; attention is tf.nn.softmax of scores",

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import jax
+
 from frontends.tf import nn
 from frontends.tf._typing import TensorLike
 from frontends.tf.compat.v1 import layers
 from frontends.tf.compat.v1.initializers.constants import Zeros
 from frontends.tf.compat.v1.variable_scopes import variable_scope
 from frontends.tf.contrib.arg_scopes import add_arg_scope
+from frontends.tf.contrib.layer_endings import Ending
 from frontends.tf.contrib.layer_variables import (
     Collections,
     Initializer,
@@ -71,19 +74,13 @@ def conv2d(
 
     Source: `tf.contrib.layers.conv2d`.
     """
-    inputs = convert_to_tensor(inputs)
-    if inputs.ndim != 4:
-        raise ValueError(
-            f"conv2d: Convolution expects input with rank 4, got shape {inputs.shape}. Write tf.expand_dims, or tf.reshape."
-        )
-    if data_format not in (None, "NHWC", "NCHW"):
-        raise ValueError(f"conv2d: Invalid data_format: {data_format!r}. Write 'NHWC' or 'NCHW'.")
+    inputs, data_format = pictures("conv2d", inputs, data_format)
     first = data_format == "NCHW"
     with variable_scope(scope, "Conv", [inputs], reuse=reuse):
         channels = inputs.shape[1 if first else -1]
         weights = layer_variable(
             "weights",
-            [*_pair(kernel_size), channels, num_outputs],
+            [*pair(kernel_size), channels, num_outputs],
             inputs.dtype,
             weights_initializer or xavier_initializer(),
             weights_regularizer,
@@ -93,26 +90,21 @@ def conv2d(
         outputs = nn.conv2d(
             inputs,
             weights,
-            strides=_pair(stride),
+            strides=pair(stride),
             padding=padding,
-            data_format=data_format or "NHWC",
-            dilations=_pair(rate),
+            data_format=data_format,
+            dilations=pair(rate),
         )
-        if normalizer_fn is not None:
-            outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-        elif biases_initializer is not None:
-            biases = layer_variable(
-                "biases",
-                [num_outputs],
-                inputs.dtype,
-                biases_initializer,
-                biases_regularizer,
-                trainable,
-                variables_collections,
-            )
-            outputs = nn.bias_add(outputs, biases, data_format=data_format or "NHWC")
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
+        ending = Ending(
+            activation_fn,
+            normalizer_fn,
+            normalizer_params,
+            biases_initializer,
+            biases_regularizer,
+            trainable,
+            variables_collections,
+        )
+        outputs = ending.of(outputs, data_format)
     return collected(outputs, outputs_collections)
 
 
@@ -164,7 +156,24 @@ def avg_pool2d(
     return collected(outputs, outputs_collections)
 
 
-def _pair(size: int | Sequence[int]) -> list[int]:
+def pictures(layer: str, inputs: TensorLike, data_format: str | None) -> tuple[jax.Array, str]:
+    """Makes an array of a layer's pictures, and tells where their channels are.
+
+    Raises:
+        ValueError: they do not have four dimensions, or the format is unknown.
+    """
+    array = convert_to_tensor(inputs)
+    if array.ndim != 4:
+        raise ValueError(
+            f"{layer}: Convolution expects input with rank 4, got shape {array.shape}. Write tf.expand_dims, or tf.reshape."
+        )
+    if data_format not in (None, "NHWC", "NCHW"):
+        raise ValueError(f"{layer}: Invalid data_format: {data_format!r}. Write 'NHWC' or 'NCHW'.")
+    return array, data_format or "NHWC"
+
+
+def pair(size: int | Sequence[int]) -> list[int]:
+    """Makes a size for both axes of one number, or of two."""
     return [int(size), int(size)] if isinstance(size, int) else [int(one) for one in size]
 
 

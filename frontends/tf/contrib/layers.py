@@ -238,9 +238,18 @@ _BORROWED = {
     **dict.fromkeys(
         ("avg_pool2d", "conv2d", "convolution2d", "max_pool2d"), "frontends.tf.contrib.convolutions"
     ),
+    **dict.fromkeys(
+        (
+            *("conv2d_transpose", "convolution2d_transpose", "separable_conv2d"),
+            "separable_convolution2d",
+        ),
+        "frontends.tf.contrib.more_convolutions",
+    ),
+    **dict.fromkeys(("repeat", "stack"), "frontends.tf.contrib.repeating"),
     **dict.fromkeys(("batch_norm", "layer_norm"), "frontends.tf.contrib.normalization"),
     **dict.fromkeys(
-        ("dropout", "embed_sequence", "one_hot_encoding"), "frontends.tf.contrib.small_layers"
+        ("dropout", "embed_sequence", "one_hot_encoding", "softmax"),
+        "frontends.tf.contrib.small_layers",
     ),
     "optimize_loss": "frontends.tf.contrib.optimize_loss",
 }

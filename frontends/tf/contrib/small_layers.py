@@ -47,6 +47,27 @@ def dropout(
 
 
 @add_arg_scope
+def softmax(logits: TensorLike, scope: Scope = None) -> Any:
+    """Makes probabilities of logits, along the last axis.
+
+    Args:
+        logits: of two or more axes.
+        scope: accepted, and not used.
+
+    Raises:
+        ValueError: there is one axis only.
+
+    Source: `tf.contrib.layers.softmax`.
+    """
+    array = convert_to_tensor(logits)
+    if array.ndim < 2:
+        raise ValueError(
+            f"rank of shape must be at least 2 not: {array.ndim}. Write tf.nn.softmax."
+        )
+    return nn.softmax(array)
+
+
+@add_arg_scope
 def one_hot_encoding(
     labels: TensorLike,
     num_classes: int,

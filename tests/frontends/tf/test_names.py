@@ -79,7 +79,7 @@ def test_planned_names_say_so(module, name):
         ("tf.compat.v1", "InteractiveSession", r"tf\.estimator\.Estimator"),
         ("tf.summary", "graph", "jax.jit"),
         ("tf.contrib", "learn", "train_and_evaluate"),
-        ("tf.contrib.layers", "separable_conv2d", "use tf.layers.separable_conv2d"),
+        ("tf.contrib.layers", "instance_norm", "layer_norm"),
         ("tf", "lite", "TFLiteConverter"),
         ("tf.feature_column", "sequence_numeric_column", "pad the sequences"),
         ("tf", "no_such_name_at_all", "Open an issue"),

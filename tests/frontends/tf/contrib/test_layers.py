@@ -44,8 +44,8 @@ def test_what_does_not_exist_is_an_error():
         contrib.l1_regularizer(-0.5)
     with pytest.raises(ValueError, match="Unknown mode FAN: expected one of"):
         contrib.variance_scaling_initializer(mode="FAN")
-    with pytest.raises(AttributeError, match=r"use tf\.layers"):
-        _ = contrib.separable_conv2d
+    with pytest.raises(AttributeError, match=r"use tf\.contrib\.layers\.layer_norm"):
+        _ = contrib.instance_norm
 
 
 def test_fully_connected():

@@ -21,3 +21,10 @@ def test_small_layers():
         assert [one.name for one in tf.trainable_variables()] == ["EmbedSequence/embeddings:0"]
         with pytest.raises(ValueError, match="Must specify vocab size"):
             layers.embed_sequence([2], 4)
+
+
+def test_softmax_is_along_the_last_axis():
+    x = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+    np.testing.assert_allclose(layers.softmax(x), tf.nn.softmax(x), rtol=1e-6)
+    with pytest.raises(ValueError, match="at least 2 not: 1"):
+        layers.softmax(x[0, 0])
