@@ -37,6 +37,12 @@ _PATHS = {
         *(("diag", "tensor_diag"), ("diag_part", "tensor_diag_part"), "logdet"),
         ("matrix_solve_ls", "lstsq"),
     ),
+    "quantization": (
+        *("fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient"),
+        *("fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient"),
+        "fake_quant_with_min_max_vars_per_channel",
+        "fake_quant_with_min_max_vars_per_channel_gradient",
+    ),
     "signal": (*("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d"),),
     "nn": ("depth_to_space", "space_to_depth"),
     "image": ("random_crop",),

@@ -103,7 +103,7 @@ _HINTS = {
         "the devices' memory: tf.keras.layers.Embedding(vocabulary_size, dimension), with the optimizer of the model; or "
         "TPUEmbeddingForServing, outside of a TPUStrategy",
     ),
-    "tf.quantization": "Use keras.Model.quantize, or jnp.clip and jnp.round with a straight-through gradient",
+    "tf.quantization": "There are no types of quantized numbers. Use keras.Model.quantize, or tf.quantization.fake_quant_with_min_max_vars",
     "tf.load_op_library": "Operations in C++ are TensorFlow's: write the function in JAX, or register it with jax.ffi",
     "tf.contrib.layers.instance_norm": f"{_TF1}: use tf.contrib.layers.layer_norm, or keras.layers.GroupNormalization(groups=-1)",
     "tf.contrib.learn": f"{_TF1}: use tf.estimator, and tf.estimator.train_and_evaluate for Experiment and learn_runner.run",

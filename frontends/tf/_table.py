@@ -81,6 +81,7 @@ LAZY = {
             "keras",
             "io",
             "profiler",
+            "quantization",
             "lookup",
             "ragged",
             "raw_ops",
