@@ -151,4 +151,28 @@ WORKLOADS = {
         {TENSORFLOW: 1.0},
         devices=(2,),
     ),
+    "augmentation_input": Workload(
+        "Input alone: 10,000 pictures of 32 x 32, shuffle, padded, cropped, flipped, brightness, contrast, batch 128, onto 2 devices",
+        _both("input.augmentation"),
+        {TENSORFLOW: 1.0},
+        devices=(2,),
+    ),
+    "example_input": Workload(
+        "Input alone: TFRecord of 50,000 examples, shuffle, batch 128, parse_example, hashed texts, onto 2 devices",
+        _both("input.examples"),
+        {TENSORFLOW: 1.0},
+        devices=(2,),
+    ),
+    "record_input": Workload(
+        "Input alone: TFRecord of 25,600 digits as raw bytes, parse_single_example, decode_raw, shuffle, batch 128, onto 2 devices",
+        _both("input.records"),
+        {TENSORFLOW: 1.0},
+        devices=(2,),
+    ),
+    "table_input": Workload(
+        "Input alone: 50,000 texts, shuffle, cleaned with tf.strings, table.lookup, batch 128, onto 2 devices",
+        _both("input.table"),
+        {TENSORFLOW: 1.0},
+        devices=(2,),
+    ),
 }
