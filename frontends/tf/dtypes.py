@@ -31,7 +31,7 @@ class DType:
     Source: `tf.DType`.
     """
 
-    __slots__ = ("_name", "dtype")
+    __slots__ = ("_is_floating", "_is_integer", "_limits", "_name", "dtype")
 
     def __init__(self, dtype: DTypeLike) -> None:
         """Wraps a dtype.
@@ -42,6 +42,10 @@ class DType:
         self.dtype = np.dtype(dtype)
         # NumPy makes the name anew each time.
         self._name = "string" if self.dtype.kind in "OSU" else self.dtype.name
+        # JAX takes longer to tell than small functions of images take.
+        self._is_floating = bool(jnp.issubdtype(self.dtype, jnp.floating))
+        self._is_integer = bool(jnp.issubdtype(self.dtype, jnp.integer))
+        self._limits: dict[str, Any] = {}
 
     @property
     def name(self) -> str:
@@ -61,12 +65,12 @@ class DType:
     @property
     def is_floating(self) -> bool:
         """Whether it is a real floating-point dtype."""
-        return jnp.issubdtype(self.dtype, jnp.floating)
+        return self._is_floating
 
     @property
     def is_integer(self) -> bool:
         """Whether it is an integer dtype."""
-        return jnp.issubdtype(self.dtype, jnp.integer)
+        return self._is_integer
 
     @property
     def is_bool(self) -> bool:
@@ -81,12 +85,12 @@ class DType:
     @property
     def max(self) -> Any:
         """Largest finite value."""
-        return _limit(self, "max")
+        return _limit(self, self._limits, "max")
 
     @property
     def min(self) -> Any:
         """Smallest finite value."""
-        return _limit(self, "min")
+        return _limit(self, self._limits, "min")
 
     @property
     def is_unsigned(self) -> bool:
@@ -129,6 +133,8 @@ class DType:
         raise AttributeError(f"{self!r} has no attribute {name!r}.")
 
     def __eq__(self, other: DTypeLike) -> bool:
+        if self is other:
+            return True
         if other is None:  # to NumPy it is float64
             return False
         try:
@@ -156,14 +162,16 @@ _NUMPY_ATTRIBUTES = frozenset(
 )
 
 
-def _limit(dtype: DType, name: str) -> Any:
+def _limit(dtype: DType, limits: dict[str, Any], name: str) -> Any:
+    if name in limits:
+        return limits[name]
     if not (dtype.is_floating or dtype.is_integer):
         raise TypeError(
             f"tf.{dtype.name} has no {name}: expected a dtype of integers or of floating-point numbers."
         )
-    limits = (jnp.finfo if dtype.is_floating else jnp.iinfo)(dtype.dtype)
+    found = (jnp.finfo if dtype.is_floating else jnp.iinfo)(dtype.dtype)
     scalar: Any = dtype.as_numpy_dtype
-    return scalar(getattr(limits, name))
+    return limits.setdefault(name, scalar(getattr(found, name)))
 
 
 def as_dtype(type_value: DTypeLike) -> DType:
@@ -178,7 +186,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
     # As in TensorFlow, Python's float is no double.
     single = type_value is float or (isinstance(type_value, str) and type_value == "float")
     dtype = np.dtype(np.float32 if single else type_value)
-    return BY_NUMPY.get(dtype) or DType(dtype)
+    return BY_NUMPY.get(dtype) or _OBJECTS.get(dtype) or DType(dtype)
 
 
 # The numbers that TensorFlow stores dtypes as.
@@ -191,7 +199,10 @@ _NUMBERS: dict[Any, str] = {
 
 def jax_dtype(dtype: DTypeLike) -> np.dtype:
     """Gives the dtype that JAX holds numbers of `dtype` in."""
-    return jax.dtypes.canonicalize_dtype(as_dtype(dtype).dtype)
+    found = as_dtype(dtype).dtype
+    if found.itemsize < 8 and found.kind in "biuf":  # asking JAX takes longer
+        return found
+    return jax.dtypes.canonicalize_dtype(found)
 
 
 # String is for specs and comparisons: JAX has no text arrays, and text stays in NumPy's.
@@ -204,6 +215,8 @@ DTYPES: dict[str, DType] = {
 } | {"string": DType(str)}
 # By NumPy's dtype.
 BY_NUMPY: dict[np.dtype, DType] = {dtype.dtype: dtype for dtype in DTYPES.values()}
+# Texts of a dataset are objects.
+_OBJECTS = {np.dtype(object): DType(object)}
 DTYPES |= {"half": DTYPES["float16"], "double": DTYPES["float64"]}
 
 

@@ -30,6 +30,8 @@ def host_array(value: TensorLike, what: str, dtype: DTypeLike = None) -> np.ndar
         ShapeUnknownDuringTrace: a `tf.function` is being traced; it runs as Python.
         ValueError: the value is known only to a running program, or is no array.
     """
+    if dtype is None and isinstance(value, bytes | str):
+        return np.array(as_text(value), object)
     check_on_host(value, what)
     is_array = isinstance(value, np.ndarray | np.generic) or hasattr(value, "__jax_array__")
     is_array = is_array or isinstance(value, jax.Array)
@@ -84,11 +86,18 @@ def single_text(value: TensorLike, what: str) -> bytes:
         TypeError: it is no text.
         ValueError: there are several; or as of `host_array`.
     """
+    if isinstance(value, bytes | str):
+        return as_text(value)
     array = text_array(value, what)
     if array.ndim:
         raise ValueError(f"{what} must be scalar, but received shape: {list(array.shape)}")
     text: Any = array[()]
     return text
+
+
+def as_text(value: bytes | str) -> bytes:
+    """Returns a text as Python's own bytes."""
+    return value.encode() if isinstance(value, str) else bytes(value)
 
 
 def integers(value: TensorLike, what: str) -> np.ndarray:

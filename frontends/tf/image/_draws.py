@@ -63,6 +63,8 @@ class _Philox(threading.local):
         self.bits = np.random.Philox(0)
         self.generator = np.random.Generator(self.bits)
         self.state: Any = self.bits.state
+        self.state["state"]["counter"][:] = 0
+        self.key = self.state["state"]["key"]
 
 
 _PHILOX = _Philox()
@@ -74,12 +76,18 @@ def _generator(seed: int | None) -> np.random.Generator:
         check_global_seed()
     words, number = next_key()
     if seed is not None:
-        words = key_words(op_entropy(seed, "tf.image"))
-    state = _PHILOX.state
-    state["state"]["key"][:] = words[0] << 32 | words[1], number
-    state["state"]["counter"][:] = 0
-    _PHILOX.bits.state = state
-    return _PHILOX.generator
+        words = _words(op_entropy(seed, "tf.image"))
+    philox = _PHILOX
+    key = philox.key
+    key[0] = words[0] << 32 | words[1]
+    key[1] = number
+    philox.bits.state = philox.state
+    return philox.generator
+
+
+@functools.lru_cache(256)
+def _words(entropy: tuple[int, ...] | None) -> list[int]:
+    return key_words(entropy)
 
 
 def _on_host_in_maps(value: Any) -> Any:

@@ -34,8 +34,9 @@ def library_of(image: TensorLike, *others: TensorLike) -> tuple[ModuleType, Any]
     Returns:
         `numpy` or `jax.numpy`, and the image as an array of it.
     """
-    if any(isinstance(one, Tracer) for one in others):
-        return jnp, convert_to_tensor(image)
+    for one in others:
+        if isinstance(one, Tracer):
+            return jnp, convert_to_tensor(image)
     if isinstance(image, np.ndarray | np.generic):
         return np, _narrow(np.asarray(image))
     array = convert_to_tensor(image)

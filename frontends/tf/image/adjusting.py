@@ -49,10 +49,18 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> jax.Arra
         # Rows first: NumPy adds long rows fast, and the few channels of a pixel slowly.
         total = x.sum(-3, keepdims=True, dtype=np.float32).sum(-2, keepdims=True)
         mean = (total / np.float32(x.shape[-3] * x.shape[-2])).astype(x.dtype)
+        factor, shape = _number(xp, contrast_factor, x.dtype), x.shape
+        if xp is np:
+            # Whole rows, for the same reason.
+            row = *shape[:-2], shape[-2] * shape[-1]
+            mean = np.broadcast_to(mean, (*shape[:-3], 1, *shape[-2:])).reshape(
+                *row[:-2], 1, row[-1]
+            )
+            x = x.reshape(row)
         moved = x - mean
-        moved *= _number(xp, contrast_factor, x.dtype)
+        moved *= factor
         moved += mean
-        return moved
+        return moved.reshape(shape)
 
     return _adjusted(images, move, contrast_factor)
 
@@ -103,9 +111,9 @@ def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) ->
 
     def turn(xp: Any, x: Any) -> Any:
         check_channels("tf.image.adjust_hue", x, 3)
-        hsv = to_hsv(xp, x)
-        hue = xp.mod(hsv[..., :1] + _number(xp, delta, x.dtype), x.dtype.type(1))
-        return from_hsv(xp, xp.concatenate([hue, hsv[..., 1:]], -1))
+        hue, saturation, value = to_hsv(xp, x)
+        turned = xp.mod(hue + _number(xp, delta, x.dtype), x.dtype.type(1))
+        return from_hsv(xp, turned, saturation, value)
 
     return _adjusted(image, turn, delta)
 
@@ -130,9 +138,9 @@ def adjust_saturation(
 
     def multiply(xp: Any, x: Any) -> Any:
         check_channels("tf.image.adjust_saturation", x, 3)
-        hsv = to_hsv(xp, x)
-        saturation = xp.clip(hsv[..., 1:2] * _number(xp, saturation_factor, x.dtype), 0, 1)
-        return from_hsv(xp, xp.concatenate([hsv[..., :1], saturation, hsv[..., 2:]], -1))
+        hue, saturation, value = to_hsv(xp, x)
+        changed = xp.clip(saturation * _number(xp, saturation_factor, x.dtype), 0, 1)
+        return from_hsv(xp, hue, changed, value)
 
     return _adjusted(image, multiply, saturation_factor)
 

@@ -65,7 +65,7 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> jax.Array:
     """
     xp, x = library_of(images)
     check_channels("tf.image.rgb_to_hsv", x, 3)
-    return given(to_hsv(xp, x))
+    return given(xp.stack(to_hsv(xp, x), -1))
 
 
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> jax.Array:
@@ -75,7 +75,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> jax.Array:
     """
     xp, x = library_of(images)
     check_channels("tf.image.hsv_to_rgb", x, 3)
-    return given(from_hsv(xp, x))
+    return given(from_hsv(xp, x[..., 0], x[..., 1], x[..., 2]))
 
 
 def rgb_to_yiq(images: TensorLike) -> jax.Array:

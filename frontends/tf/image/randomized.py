@@ -376,21 +376,21 @@ def _random_crop(
 ) -> Any:
     _, x = library_of(value)
     sizes = static_shape(size)
-    if len(sizes) != x.ndim or any(
-        not 0 <= part <= length for part, length in zip(sizes, x.shape, strict=True)
-    ):
+    counts = [length - part + 1 for part, length in zip(sizes, x.shape, strict=False)]
+    if len(sizes) != x.ndim or any(count < 1 for count in counts) or any(n < 0 for n in sizes):
         raise ValueError(
             f"{function}: need value.shape >= size, got shape {tuple(x.shape)} and size {sizes}."
         )
-    places = np.asarray(x.shape) - np.asarray(sizes) + 1
+    places = np.asarray(counts)
     # A float32 that is drawn just below 1 times a count may round to the count.
     offsets = (draw(x.ndim) * places.astype(np.float32)).astype(np.int32)
     if isinstance(offsets, Tracer) or isinstance(x, Tracer):
         starts = jax.numpy.minimum(offsets, places - 1)
         return jax.lax.dynamic_slice(x, list(starts), sizes)
-    starts = np.minimum(np.asarray(offsets), places - 1)
-    ranges = (slice(start, start + part) for start, part in zip(starts, sizes, strict=True))
-    return given(x[tuple(ranges)])
+    starts = np.minimum(np.asarray(offsets), places - 1).tolist()
+    return given(
+        x[tuple([slice(start, start + part) for start, part in zip(starts, sizes, strict=True)])]
+    )
 
 
 def _flipped(function: str, image: TensorLike, axis: int, draw: Callable[[Any], Any]) -> Any:

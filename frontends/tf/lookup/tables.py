@@ -191,6 +191,8 @@ class StaticHashTable(_Table):
 
     def _found(self, keys: np.ndarray) -> np.ndarray:
         get, default = self._entries.get, self._default
+        if not keys.ndim and self.value_dtype.name != "string":
+            return np.array(get(keys.item(), default), self.value_dtype.dtype)
         return _array(
             [get(key, default) for key in keys.reshape(-1).tolist()], self.value_dtype
         ).reshape(keys.shape)

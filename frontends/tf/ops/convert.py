@@ -179,6 +179,8 @@ def known(value: Any) -> Any:
 
 def static_int(value: Any) -> int:
     """Converts a number that is known while tracing, such as an axis or a count."""
+    if type(value) is int:
+        return value
     return operator.index(np.asarray(known(value)).reshape(()).item())
 
 
@@ -187,6 +189,8 @@ def static_shape(shape: ShapeLike) -> tuple[int, ...]:
 
     A size that the caller of an exported program chooses stays JAX's symbol for it.
     """
+    if isinstance(shape, list | tuple) and all(type(size) is int for size in shape):
+        return tuple(shape)
     sizes: Any = known(shape)
     sizes = sizes if isinstance(sizes, list) else np.asarray(sizes).reshape(-1)
     static: Any = (s if jax.export.is_symbolic_dim(s) else int(s) for s in sizes)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from frontends.tf._typing import HostLike
-from frontends.tf.data.host_arrays import each, shown, text_array
+from frontends.tf.data.host_arrays import as_text, each, shown, text_array
 from frontends.tf.ragged.partitions import splits_of
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 
@@ -25,6 +25,9 @@ def on_each(
     Returns:
         The results, in the shape of the texts.
     """
+    if isinstance(value, bytes | str):
+        made = function(as_text(value))
+        return shown(made if dtype is object else np.fromiter((made,), dtype, 1)[0])
     if isinstance(value, RaggedTensor):
         return value.with_flat_values(on_each(function, value.flat_values, what, dtype))
     return shown(each(function, text_array(value, what), dtype))

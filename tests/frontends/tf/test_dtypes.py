@@ -141,3 +141,14 @@ def test_tensorflows_numbers_of_dtypes():
     assert tf.zeros(1, 1).dtype == tf.float32
     with pytest.raises(TypeError):
         tf.as_dtype(0)
+
+
+def test_texts_of_a_dataset_have_the_same_dtype_each_time():
+    assert tf.as_dtype(np.dtype(object)) is tf.as_dtype(np.dtype(object))
+    assert tf.as_dtype(np.dtype(object)).name == "string"
+
+
+def test_limits_are_computed_once():
+    assert tf.float32.max is tf.float32.max
+    with pytest.raises(TypeError, match="string has no max"):
+        tf.string.max  # noqa: B018
