@@ -10,6 +10,7 @@ from typing import Any, Self, SupportsIndex, TypeVar
 from frontends.tf._typing import Nested
 from frontends.tf.autograph.converted import converted
 from frontends.tf.data.options import Options
+from frontends.tf.data.sent_functions import sending_of
 from frontends.tf.data.tracing import map_on_host
 from frontends.tf.ops.map_stream import MapStream, drawing_from
 from frontends.tf.ops.seeds import op_entropy
@@ -210,6 +211,7 @@ def map_function(
         TypeError: It cannot be called.
     """
     function, stream = converted(function_of(value, name)), MapStream()
+    sending = sending_of(value, functools.partial(map_function, name=name, wrapped=wrapped), stream)
     if wrapped is not None:
         function = wrapped(function)
 
@@ -218,7 +220,7 @@ def map_function(
         with map_on_host(traced), drawing_from(None if traced else stream):
             yield
 
-    return MapFunction(function, surroundings)
+    return MapFunction(function, surroundings, sending)
 
 
 def with_tuple_for_list(function: Callable[..., Any]) -> Callable[..., Any]:

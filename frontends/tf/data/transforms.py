@@ -49,7 +49,8 @@ class Transforms(DatasetBase):
             map_func: Takes an element; a tuple is spread over its arguments. Returns an element; a list with tensors in it,
                 as `tf.io.decode_csv` returns, counts as a tuple.
             num_parallel_calls: For functions that are not compiled: how many threads call them;
-                `AUTOTUNE` means one per core, None the reader's own. Compiled ones use all cores.
+                `AUTOTUNE` means one per core, None the reader's own. Compiled ones use all cores. Where threads
+                wait long for each other, processes take over from them, if the function only computes what it returns.
             deterministic: Ignored: elements keep their order.
 
         Returns:

@@ -26,6 +26,16 @@ class MapStream:
         """Registers a map function with the global seed."""
         self.words = key_words(map_entropy())
         self.taken = itertools.count()
+        self._calls = itertools.count()
+
+    def draws(self) -> tuple[int, ...]:
+        """Returns what the random numbers of a call in another process depend on; another value each time."""
+        return *self.words, next(self._calls)
+
+    def draw_from(self, draws: tuple[int, ...]) -> None:
+        """Draws the numbers of a call; `draws` says of which."""
+        self.words = key_words(draws)
+        self.taken = itertools.count()
 
 
 _CURRENT: contextvars.ContextVar[MapStream | None] = contextvars.ContextVar("tf_map_stream")

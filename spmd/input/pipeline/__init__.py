@@ -43,6 +43,7 @@ from spmd.input.pipeline.generator import generated as generated
 from spmd.input.pipeline.last_maps import LastMaps as LastMaps
 from spmd.input.pipeline.lazy import Lazy as Lazy
 from spmd.input.pipeline.map_function import MapFunction as MapFunction
+from spmd.input.pipeline.map_function import Sending as Sending
 from spmd.input.pipeline.map_function import call_once as call_once
 from spmd.input.pipeline.nested import grouped as grouped
 from spmd.input.pipeline.nested import interleaved as interleaved

@@ -4,11 +4,12 @@ A predicate, as `filter` takes one, is such a function that returns one boolean.
 """
 
 import contextlib
+import itertools
 import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -43,6 +44,25 @@ _LOGGER = logging.getLogger(__name__)
 # without end; after this many programs the function runs uncompiled for new shapes.
 _MAX_PROGRAMS = 16
 
+_NUMBERS = itertools.count()
+
+
+class Sending(NamedTuple):
+    """How another process calls a function that does nothing but compute what it returns.
+
+    Attributes:
+        pickled: Returns what makes the function there, once it is unpickled and called; raises an exception if
+            there is no such thing.
+        is_current: Tells whether all that the function reads from outside is what it was when it was pickled.
+        draws: Returns what the random numbers of the next call depend on; another value each time.
+        draw_from: Takes such a value, in the other process, before a call.
+    """
+
+    pickled: Callable[[], bytes]
+    is_current: Callable[[], bool]
+    draws: Callable[[], Any]
+    draw_from: Callable[[Any], None]
+
 
 class MapFunction:
     """Calls one function on elements, with the same results whichever way it runs.
@@ -56,6 +76,11 @@ class MapFunction:
     Args:
         function: Takes an element; a tuple is spread over its arguments.
         surroundings: What a call happens in.
+        sending: How it is called in another process; None if it is not.
+
+    Attributes:
+        number: Another one for each function of this process.
+        sending: As above.
 
     Examples:
         >>> halve = MapFunction(lambda x: x / 2)
@@ -64,8 +89,12 @@ class MapFunction:
     """
 
     def __init__(
-        self, function: Callable[..., PyTree], surroundings: Surroundings | None = None
+        self,
+        function: Callable[..., PyTree],
+        surroundings: Surroundings | None = None,
+        sending: Sending | None = None,
     ) -> None:
+        self.number, self.sending = next(_NUMBERS), sending
         self._function = function
         self._within = surroundings or (lambda traced: contextlib.nullcontext())
         self._lock = threading.RLock()

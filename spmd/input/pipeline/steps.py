@@ -15,6 +15,7 @@ from spmd.input.pipeline.element import (
 )
 from spmd.input.pipeline.forms import Form, Item
 from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.processes import Elsewhere
 from spmd.input.pipeline.row_sources import RowSource
 from spmd.input.pipeline.spec import row_spec, spec_of
 
@@ -55,10 +56,12 @@ class Mapped:
     Attributes:
         base: The step before the first function.
         functions: In the order of their calls.
+        elsewhere: Decides whether other processes call them.
     """
 
     base: Step
     functions: Sequence[MapFunction]
+    elsewhere: Elsewhere = dataclasses.field(default_factory=Elsewhere, compare=False)
 
     def then(self, function: MapFunction) -> "Mapped":
         """Returns this step with one function more."""
@@ -66,10 +69,7 @@ class Mapped:
 
     def __call__(self, item: Item) -> Element:
         """Returns the last function's result."""
-        element = self.base(item)
-        for function in self.functions:
-            element = function.one(element)
-        return element
+        return one_of(self.functions, self.base(item))
 
     def many(self, items: Sequence[Item], full: int) -> Batch:
         """Returns the batch of the elements of `items`.
@@ -80,33 +80,96 @@ class Mapped:
             items: At least one, at most `full`.
             full: The number of rows to compile for.
         """
-        rows = [self.base(item) for item in items]
-        batch = None  # either this holds the batch, padded to `full` rows, or `rows` holds its rows
-        for function in self.functions:
-            if batch is None and function.traces_for(rows[0]) and can_stack(rows):
-                batch = stack(rows + rows[-1:] * (full - len(rows)))
-            if batch is not None and not function.traces(row_spec(spec_of(batch))):
-                rows, batch = list(split(batch))[: len(items)], None
-            if batch is None and function is self.functions[-1]:
-                return function.stacked(rows)
-            if batch is None:
-                rows = [function.one(row) for row in rows]
-            else:
-                batch = function.many(batch)
-        return stack(rows) if batch is None else first_rows(batch, len(items))
+        return many_of(self.functions, [self.base(item) for item in items], full)
 
 
-def grouped_step(step: Step, rows: int) -> Step:
-    """Returns the step from a list of another step's items to the batch of their elements.
+@final
+@dataclasses.dataclass(frozen=True)
+class Grouped:
+    """The step from a list of another step's items to the batch of their elements.
 
-    Args:
+    Attributes:
         step: The step of the items in the list.
         rows: The length of a full list.
     """
 
-    def batch_of(items: Sequence[Item]) -> Batch:
-        if isinstance(step, Mapped):
-            return step.many(items, rows)
-        return stack([step(item) for item in items])
+    step: Step
+    rows: int
 
-    return batch_of
+    def __call__(self, items: Sequence[Item]) -> Batch:
+        """Returns the batch."""
+        if isinstance(self.step, Mapped):
+            return self.step.many(items, self.rows)
+        return stack([self.step(item) for item in items])
+
+
+def one_of(functions: Sequence[MapFunction], element: Element) -> Element:
+    """Returns the last function's result for an element.
+
+    Args:
+        functions: In the order of their calls.
+        element: What the first one takes.
+    """
+    for function in functions:
+        element = function.one(element)
+    return element
+
+
+def many_of(functions: Sequence[MapFunction], rows: list[Element], full: int) -> Batch:
+    """Returns the batch of the last function's results for elements; see `Mapped.many`.
+
+    Args:
+        functions: In the order of their calls.
+        rows: What the first one takes; at least one, at most `full`.
+        full: The number of rows to compile for.
+    """
+    count = len(rows)
+    batch = None  # either this holds the batch, padded to `full` rows, or `rows` holds its rows
+    for function in functions:
+        if batch is None and function.traces_for(rows[0]) and can_stack(rows):
+            batch = stack(rows + rows[-1:] * (full - len(rows)))
+        if batch is not None and not function.traces(row_spec(spec_of(batch))):
+            rows, batch = list(split(batch))[:count], None
+        if batch is None and function is functions[-1]:
+            return function.stacked(rows)
+        if batch is None:
+            rows = [function.one(row) for row in rows]
+        else:
+            batch = function.many(batch)
+    return stack(rows) if batch is None else first_rows(batch, count)
+
+
+def spread(step: Step, workers: int) -> Step:
+    """Returns a step that does the same, and may have map functions called in other processes.
+
+    Args:
+        step: Is called on several threads.
+        workers: How many threads, and at most how many processes.
+    """
+    if isinstance(step, Grouped) and isinstance(step.step, Mapped):
+        mapped, rows = step.step, step.rows
+        before = spread(mapped.base, workers)
+
+        def batch_of(items: Sequence[Item]) -> Batch:
+            given = [before(item) for item in items]
+            return mapped.elsewhere.call(
+                mapped.functions,
+                "many",
+                given,
+                rows,
+                workers,
+                lambda: many_of(mapped.functions, list(given), rows),
+            )
+
+        return batch_of
+    if isinstance(step, Mapped):
+        base = spread(step.base, workers)
+
+        def element_of(item: Item) -> Element:
+            given = base(item)
+            return step.elsewhere.call(
+                step.functions, "one", given, 1, workers, lambda: one_of(step.functions, given)
+            )
+
+        return element_of
+    return step

@@ -16,7 +16,7 @@ from spmd.input.pipeline.nested import repeated
 from spmd.input.pipeline.parallel import map_in_order
 from spmd.input.pipeline.shuffling import shuffle_items
 from spmd.input.pipeline.spec import Specs, batch_spec, row_spec
-from spmd.input.pipeline.steps import Gather, Mapped, Step, grouped_step, identity_step
+from spmd.input.pipeline.steps import Gather, Grouped, Mapped, Step, identity_step, spread
 
 
 @final
@@ -45,7 +45,8 @@ class Stream(Form):
 
     def elements(self) -> Iterator[Element]:
         """Starts a pass; see `Form.elements`."""
-        return map_in_order(self.step, self.open(), self.workers)
+        step = spread(self.step, self.workers) if self.workers else self.step
+        return map_in_order(step, self.open(), self.workers)
 
     def cache(self) -> Form:
         """Remembers the elements; see `Form.cache`."""
@@ -77,7 +78,7 @@ class Stream(Form):
         return dataclasses.replace(
             self,
             open=lambda: in_groups(self.open(), [batch_size], drop_remainder),
-            step=grouped_step(self.step, batch_size),
+            step=Grouped(self.step, batch_size),
             find_spec=lambda: batch_spec(self.spec(), rows),
         )
 

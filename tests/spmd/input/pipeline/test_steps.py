@@ -4,7 +4,7 @@ import numpy as np
 
 from spmd.input.pipeline import MapFunction
 from spmd.input.pipeline.row_sources import ArraySource
-from spmd.input.pipeline.steps import Gather, Mapped, grouped_step, identity_step
+from spmd.input.pipeline.steps import Gather, Grouped, Mapped, identity_step
 
 
 def test_gather():
@@ -32,6 +32,6 @@ def test_functions_that_do_not_trace_get_single_rows():
 
 
 def test_groups():
-    assert grouped_step(identity_step, 3)([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
+    assert Grouped(identity_step, 3)([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
     mapped = Mapped(identity_step, [MapFunction(lambda x: -x)])
-    assert grouped_step(mapped, 3)([np.int32(1)]).tolist() == [-1]
+    assert Grouped(mapped, 3)([np.int32(1)]).tolist() == [-1]
