@@ -16,6 +16,10 @@ KINDS = {NOTHING: "none", TEXTS: "string", FLOATS: "float", INTEGERS: "int64"}
 # A list: its tag, and where it begins and ends.
 Span: TypeAlias = tuple[int, int, int]
 
+# The calls of NumPy take longer than a loop over so many bytes.
+_SHORT = 256
+_ALL = 2**64 - 1
+
 _FIRST, _SECOND = 0x0A, 0x12  # field 1 or 2 of a message, with a length
 
 
@@ -61,6 +65,8 @@ def integers(data: bytes, start: int, stop: int) -> np.ndarray:
     content = data[begin:stop]
     if content.isascii():  # numbers below 128
         return np.frombuffer(content, np.uint8).astype(np.int64)
+    if len(content) <= _SHORT:
+        return _few_integers(data, content)
     digits = np.frombuffer(content, np.uint8)
     ends = np.flatnonzero(digits < 0x80)
     begins = np.concatenate([[0], ends[:-1] + 1])
@@ -70,6 +76,23 @@ def integers(data: bytes, start: int, stop: int) -> np.ndarray:
     places = np.arange(len(digits)) - np.repeat(begins, lengths)
     parts = (digits & 0x7F).astype(np.uint64) << (7 * places).astype(np.uint64)
     return np.bitwise_or.reduceat(parts, begins).view(np.int64)
+
+
+def _few_integers(data: bytes, content: bytes) -> np.ndarray:
+    found: list[int] = []
+    value = shift = 0
+    for byte in content:
+        if byte < 0x80:
+            found.append((value | byte << shift) & _ALL)
+            value = shift = 0
+        elif shift < 63:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+        else:
+            raise MalformedExample(_message(data))
+    if shift:
+        raise MalformedExample(_message(data))
+    return np.array(found, np.uint64).view(np.int64)
 
 
 def texts(data: bytes, start: int, stop: int) -> list[bytes]:

@@ -125,3 +125,21 @@ def test_mutated_examples():
 @pytest.mark.slow
 def test_many_mutated_examples():
     check_mutated(10_000, seed=2)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[300, -1, 0, 2**63 - 1], [-(2**63)], [5000, 7] * 40, [2**40] * 60, [128]]
+)
+def test_few_integers_and_many_are_the_same_numbers(numbers, monkeypatch):
+    data = tf.train.Int64List(value=numbers).SerializeToString()
+    for short in (-1, 256, 10**6):
+        monkeypatch.setattr(wire, "_SHORT", short)
+        found = wire.integers(data, 0, len(data))
+        assert (found.tolist(), found.dtype) == (numbers, np.int64)
+
+
+@pytest.mark.parametrize("content", [b"\x80", b"\x01\x80", b"\x80" * 10 + b"\x01"])
+def test_few_integers_that_end_too_late_or_not_at_all(content):
+    data = b"\n" + bytes([len(content)]) + content
+    with pytest.raises(wire.MalformedExample):
+        wire.integers(data, 0, len(data))
