@@ -6,12 +6,13 @@ them, it is itself the map function: it is called again, with other elements in 
 """
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from frontends.tf import nest
 from frontends.tf._typing import Nested
 from frontends.tf.data.base import DatasetBase
+from frontends.tf.data.fed_inputs import FedInput, Feed, Initializer
 from frontends.tf.data.iterator import OutOfRangeError
 from spmd.assigned import assigned
 from spmd.input.pipeline import peeking
@@ -23,17 +24,30 @@ class _Call:
     Attributes:
         datasets: those whose elements it asked for, in that order.
         leaves: of what it got.
+        placeholders: that it made, in that order.
     """
 
-    def __init__(self, fed: tuple[Nested, ...] | None = None) -> None:
+    def __init__(
+        self, fed: tuple[Nested, ...] | None = None, inputs: Mapping[int, Any] | None = None
+    ) -> None:
         """Starts one.
 
         Args:
             fed: elements to give, in the order in which it asks; None gives the first ones.
+            inputs: arrays for its placeholders, by their index; without one it gets zeros.
         """
         self.datasets: list[Any] = []
         self.leaves: list[Any] = []
-        self._fed = fed
+        self.placeholders: list[FedInput] = []
+        self._fed, self._inputs = fed, inputs or {}
+
+    def placeholder(self, shape: Sequence[int | None], dtype: str) -> FedInput:
+        """Gives what stands for a placeholder."""
+        index = len(self.placeholders)
+        known = index in self._inputs
+        made = FedInput.of(self._inputs[index]) if known else FedInput.zeros(shape, dtype)
+        self.placeholders.append(made)
+        return made
 
     def element(self, dataset: Any) -> Nested:
         """Gives an element of a dataset."""
@@ -50,13 +64,12 @@ class InputIterator:
     """An iterator that an `input_fn` makes.
 
     Attributes:
-        initializer: None; there is nothing to run.
+        initializer: what a hook may run, to feed placeholders.
     """
-
-    initializer = None
 
     def __init__(self, dataset: Any, call: _Call) -> None:
         """Wraps a dataset."""
+        self.initializer = Initializer()
         self._dataset, self._call, self._asked = dataset, call, False
 
     @property
@@ -105,7 +118,7 @@ def make_one_shot_iterator(dataset: Any) -> Any:
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Makes an iterator whose `initializer` is None: it needs none; see `make_one_shot_iterator`.
+    """Makes an iterator whose `initializer` a hook may run, to feed placeholders; see `make_one_shot_iterator`.
 
     Args:
         dataset: of `tf.data`.
@@ -124,17 +137,42 @@ def make_initializable_iterator(dataset: Any, shared_name: str | None = None) ->
     return InputIterator(dataset, call)
 
 
-def input_of(input_fn: Callable[[], Any]) -> Any:
+def input_placeholder(shape: Sequence[int | None], dtype: str) -> FedInput | None:
+    """Makes a placeholder of the `input_fn` that is being called; None if none is."""
+    call = _CALL.get()
+    return None if call is None else call.placeholder(shape, dtype)
+
+
+def input_of(input_fn: Callable[[], Any], feed: Feed | None = None) -> Any:
     """Calls an `input_fn`.
 
     Args:
         input_fn: returns a dataset, or tensors, or what it made of elements of iterators.
+        feed: gives arrays for its placeholders; None if it makes none.
 
     Returns:
         A dataset, or tensors.
+
+    Raises:
+        RuntimeError: nobody feeds a placeholder.
     """
-    call = _Call()
-    made = _called(input_fn, call)
+    call, inputs = _Call(), None
+    try:
+        made = _called(input_fn, call)
+    except Exception:
+        if not call.placeholders:
+            raise
+        made = None  # zeros may not be what it can compute with
+    if call.placeholders:
+        inputs = {} if feed is None else feed(call.placeholders)
+        if len(inputs) < len(call.placeholders):
+            raise RuntimeError(
+                f"An input_fn makes {len(call.placeholders)} placeholders, and {len(inputs)} of them are fed. Give train, evaluate or "
+                "predict the hook whose after_create_session runs session.run(iterator.initializer, feed_dict={placeholder: array}), "
+                "or make the dataset of the arrays."
+            )
+        call = _Call(inputs=inputs)
+        made = _called(input_fn, call)
     if not call.datasets or isinstance(made, DatasetBase):
         return made
     dataset = type(call.datasets[0]).zip(tuple(call.datasets))
@@ -145,7 +183,7 @@ def input_of(input_fn: Callable[[], Any]) -> Any:
                 made, [nest.flatten(elements)[place] for place in places]
             )
         )
-    return dataset.map(lambda *elements: _called(input_fn, _Call(elements)))
+    return dataset.map(lambda *elements: _called(input_fn, _Call(elements, inputs)))
 
 
 def _called(input_fn: Callable[[], Any], call: _Call) -> Any:

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import functools
-import inspect
 import itertools
 import os
 import time
@@ -23,25 +22,27 @@ from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.batch_texts import BatchTexts
 from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks, missing
-from frontends.tf.estimator.events import event_writer, write_values
+from frontends.tf.estimator.evaluation_record import log_metrics, write_metrics
 from frontends.tf.estimator.export.writing import copy_assets, receive, timestamped, write
-from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
 from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
 from frontends.tf.estimator.hooks.checkpoint_saver import (
     CheckpointSaverHook,
     CheckpointSaverListener,
     savers_among,
 )
-from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, SummariesHook, check_loss
+from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, SummariesHook
 from frontends.tf.estimator.kept_evaluation import KeptEvaluation, evaluation_key
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import ModelStep
 from frontends.tf.estimator.own_context import in_own_context
+from frontends.tf.estimator.parameters import check_parameters, with_features
 from frontends.tf.estimator.prediction_rows import rows_of, selected
 from frontends.tf.estimator.run_config import RunConfig
+from frontends.tf.estimator.running_loss import RunningLoss
 from frontends.tf.estimator.server_training import coordinate, serve, serves, uses_servers
 from frontends.tf.estimator.session import Session
+from frontends.tf.estimator.step_loop import Loop, Run, run_steps, steps_of
 from frontends.tf.estimator.warm_start import WarmStartSettings, warm_start
 from frontends.tf.feature_column import Texts
 from frontends.tf.graph import VariableStore
@@ -54,31 +55,8 @@ from spmd.replica import is_per_replica
 from spmd.topology import spans_processes
 from spmd.typing import PyTree, StrPath
 
-# What a model function may take after the features.
-_PARAMETERS = ("labels", "mode", "params", "config")
 # TensorFlow's estimators give it to the graph of a model function.
 _GRAPH_SEED = 1
-
-
-class _Run:
-    """Runs a step on batches."""
-
-    def __init__(self, strategy: Any, step: ModelStep) -> None:
-        self._strategy, self.step = strategy, step
-
-    def fetch(self, names: set[str]) -> None:
-        """Has steps return the tensors of some names from now on."""
-        fetched = self.step.fetched
-        if fetched is not None and not names <= fetched:
-            self.step = self.step.fetching(names)
-
-    def __call__(self, batch: Any, *further: Any) -> Any:
-        """Runs a step; returns its outputs by name."""
-        return self._strategy.run(self.step, (*batch, *further))
-
-
-# Runs steps on batches, with a session and hooks.
-_Loop = Callable[[_Run, Iterator[Any], Session, Sequence[Any]], None]
 
 
 class Estimator:
@@ -121,7 +99,7 @@ class Estimator:
         Raises:
             ValueError: the model function does not take the params, or takes something else; or an option is of another kind.
         """
-        _check_parameters(model_fn, params)
+        check_parameters(model_fn, params)
         if config is None:
             logging.info("Using default config.")
             config = RunConfig()
@@ -189,7 +167,7 @@ class Estimator:
             return self
         limits = [StopAtStepHook(steps, max_steps)] if steps or max_steps else []
 
-        def train(strategy: Any, loop: _Loop, input_fn: Callable[..., Any]) -> None:
+        def train(strategy: Any, loop: Loop, input_fn: Callable[..., Any]) -> None:
             if any(model_checkpoints.reaches(self.model_dir, one.last_step) for one in limits):
                 return  # a parameter server was lost after the last checkpoint
             self._train(strategy, loop, input_fn, [*(hooks or ()), *limits], saving_listeners)
@@ -198,19 +176,20 @@ class Estimator:
             params = self._params_for(ModeKeys.TRAIN, of_model=False)
             coordinate(self.config, input_fn, params, train)
         else:
-            train(self._strategy(self.config.train_distribute), self._loop, input_fn)
+            train(self._strategy(self.config.train_distribute), run_steps, input_fn)
         return self
 
     def _train(
         self,
         strategy: Any,
-        loop: _Loop,
+        loop: Loop,
         input_fn: Callable[..., Any],
         hooks: Sequence[Any],
         saving_listeners: Sequence[Any] | None,
     ) -> None:
         """Trains under a strategy, by a loop that runs steps with hooks."""
-        with self._prepared(ModeKeys.TRAIN, strategy, input_fn) as (run, batches, session):
+        prepared = self._prepared(ModeKeys.TRAIN, strategy, input_fn, hooks)
+        with prepared as (run, batches, session):
             spec, every = session.made.spec, self.config.log_step_count_steps
             # In TensorFlow's order, on which it depends what hooks find saved, and which see that the training is to stop.
             given = [*hooks, *spec.training_hooks, *spec.training_chief_hooks]
@@ -303,8 +282,8 @@ class Estimator:
     ) -> dict[str, Any]:
         strategy = self._strategy(self.config.eval_distribute)
         start = time.monotonic()
-        losses: list[Any] = []
-        prepared = self._prepared(ModeKeys.EVAL, strategy, input_fn, path, values)
+        losses = RunningLoss()
+        prepared = self._prepared(ModeKeys.EVAL, strategy, input_fn, hooks, path, values)
         with prepared as (run, batches, session):
             spec = session.made.spec
             for key in ("loss", "global_step"):
@@ -316,24 +295,22 @@ class Estimator:
 
             limits = [StopAfterHook(steps)] if steps else []
             own = [*hooks, *limits, *spec.evaluation_hooks]
-            for outputs in self._steps_of(run, batches, session, own):
-                losses.append(strategy.reduce("SUM", outputs["loss and count"], axis=None))
+            for outputs in steps_of(run, batches, session, own):
+                losses.add(strategy.reduce("SUM", outputs["loss and count"], axis=None))
             metrics: dict[str, Any] = {
                 key: np.asarray(session.metric(value))[()]
                 for key, (value, _) in spec.eval_metric_ops.items()
             }
-            sums = np.stack([np.asarray(one) for one in losses]).sum(axis=0)
-            metrics["loss"] = sums[0] / sums[1]
+            metrics["loss"] = losses.mean()
             if np.isnan(metrics["loss"]):
                 session.check_labels()
             metrics = dict(sorted(metrics.items()))
             metrics["global_step"] = np.int64(session.global_step)
         logging.info(f"Inference Time : {time.monotonic() - start:.5f}s")
         logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
-        shown = ", ".join(f"{key} = {_shown(value)}" for key, value in sorted(metrics.items()))
-        logging.info(f"Saving dict for global step {metrics['global_step']}: {shown}")
+        log_metrics(metrics)
         if self.config.is_chief or self.config.task_type == "evaluator":
-            self._write(metrics, name, path)
+            write_metrics(self.eval_dir(name), metrics, path)
         return metrics
 
     def predict(
@@ -387,11 +364,11 @@ class Estimator:
                 return texts.behind(on_host(value.words))
             return np.asarray(strategy.experimental_local_results(value)[0])
 
-        prepared = self._prepared(ModeKeys.PREDICT, strategy, input_fn, path, texts=texts)
+        prepared = self._prepared(ModeKeys.PREDICT, strategy, input_fn, hooks, path, texts=texts)
         with prepared as (run, batches, session):
             spec = session.made.spec
             own = [*hooks, *spec.prediction_hooks]
-            for outputs in self._steps_of(run, batches, session, own):
+            for outputs in steps_of(run, batches, session, own):
                 found = nest.map_structure(on_host, outputs["predictions"])
                 yield selected(found, keys, spec.predictions)
 
@@ -460,7 +437,22 @@ class Estimator:
         logging.info(f"SavedModel written to: {target}")
         return os.fsencode(target)
 
-    export_savedmodel = export_saved_model
+    def export_savedmodel(
+        self,
+        export_dir_base: StrPath,
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: Mapping[str, StrPath] | None = None,
+        as_text: bool = False,
+        checkpoint_path: StrPath | None = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """Exports as `export_saved_model` does, whose first name this was; `strip_default_attrs` is accepted, and not used.
+
+        Source: `tf.compat.v1.estimator.Estimator.export_savedmodel`.
+        """
+        return self.export_saved_model(
+            export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
+        )
 
     def _checkpoint_to_export(self, path: StrPath | None) -> str:
         found = self.latest_checkpoint() if path is None else os.fspath(path)
@@ -519,7 +511,7 @@ class Estimator:
         # Predictions have none, even if the dataset does.
         known["labels"] = None if mode == ModeKeys.PREDICT else labels
         try:
-            spec = call_with(functools.partial(self._model_fn, features), **known)
+            spec = call_with(with_features(self._model_fn, features), **known)
         except KeyError as error:
             for name, given in (("features", features), *known.items()):
                 if isinstance(given, Mapping) and error.args and error.args[0] not in given:
@@ -547,10 +539,11 @@ class Estimator:
         mode: str,
         strategy: Any,
         input_fn: Callable[..., Any],
+        hooks: Sequence[Any],
         path: str | None = None,
         values: Mapping[str, Any] | None = None,
         texts: BatchTexts | None = None,
-    ) -> Iterator[tuple[_Run, Iterator[Any], Session]]:
+    ) -> Iterator[tuple[Run, Iterator[Any], Session]]:
         """Calls the model function for the first batch, and gives variables their values.
 
         Yields:
@@ -563,6 +556,7 @@ class Estimator:
                 input_fn,
                 strategy,
                 texts,
+                hooks,
                 mode=mode,
                 params=self._params_for(mode, of_model=False),
                 config=self.config,
@@ -604,7 +598,7 @@ class Estimator:
                 for copy_, variable in graph.copies:
                     if name_of(copy_) not in graph.starts:
                         copy_.assign(value_of(variable))
-            run = _Run(strategy, step)
+            run = Run(strategy, step)
             try:
                 yield (
                     run,
@@ -695,18 +689,6 @@ class Estimator:
             (found or made)[0].listen(listeners)
         return made
 
-    def _write(self, metrics: Mapping[str, Any], name: str | None, path: str | None) -> None:
-        """Writes an evaluation's metrics where TensorBoard finds them."""
-        step = int(metrics["global_step"])
-        values = {key: value for key, value in metrics.items() if key != "global_step"}
-        if path is not None:
-            logging.info(f"Saving 'checkpoint_path' summary for global step {step}: {path}")
-            values["checkpoint_path"] = path
-        writer = event_writer(self.eval_dir(name))
-        write_values(writer, values, step)
-        if writer is not None:
-            writer.flush()  # others read it
-
     def _checkpoint_or_none(self, path: StrPath | None, act: str) -> str | None:
         found = self.latest_checkpoint() if path is None else os.fspath(path)
         if found is None:
@@ -724,87 +706,7 @@ class Estimator:
             )
         return found
 
-    def _loop(
-        self,
-        run: _Run,
-        batches: Iterator[Any],
-        session: Session,
-        hooks: Sequence[Any],
-    ) -> None:
-        """Runs steps with hooks until the batches end, or a hook stops."""
-        for _ in self._steps_of(run, batches, session, hooks):
-            pass
-
-    def _steps_of(
-        self,
-        run: _Run,
-        batches: Iterator[Any],
-        session: Session,
-        hooks: Sequence[Any],
-    ) -> Iterator[Any]:
-        """Runs steps with hooks, as `_loop` does, and yields what each gives."""
-        with session.graph.as_default():
-            for hook in hooks:
-                hook.begin()
-        with session.graph.in_session():
-            for hook in hooks:
-                hook.after_create_session(session, None)
-        for batch in batches:
-            context = SessionRunContext(SessionRunArgs(session.fetches), session)
-            with session.graph.in_session():
-                asked = [hook.before_run(context) for hook in hooks]
-            wanted = [None if args is None else session.read(args.fetches) for args in asked]
-            if session.asked or any(fetches is not None for fetches in wanted):
-                run.fetch(session.fetched(wanted))
-            session.take(run(batch, *session.arguments(run.step)))
-            session.count_step()
-            with session.graph.in_session():
-                for hook, fetches in zip(hooks, wanted, strict=True):
-                    results = None if fetches is None else session.values(fetches, session.outputs)
-                    hook.after_run(context, SessionRunValues(results))
-            yield session.outputs
-            if context.stop_requested:
-                break
-        else:
-            # TensorFlow finds that the batches have ended when it runs a step.
-            context = SessionRunContext(SessionRunArgs(session.fetches), session)
-            with session.graph.in_session():
-                for hook in hooks:
-                    hook.before_run(context)
-        if session.is_training and session.outputs is not None:
-            check_loss(session)
-        with session.graph.in_session():
-            for hook in hooks:
-                hook.end(session)
-
-
-def _check_parameters(model_fn: Callable[..., EstimatorSpec], params: Any) -> None:
-    """Checks what a model function takes beside the features."""
-    parameters = inspect.signature(model_fn).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        return
-    if params is not None and "params" not in parameters:
-        raise ValueError(
-            f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator."
-        )
-    strange = [
-        name
-        for name, one in list(parameters.items())[1:]
-        if name not in _PARAMETERS and one.default is one.empty
-    ]
-    if strange:
-        raise ValueError(
-            f"model_fn ({model_fn}) has following not expected args: {strange}. Expected are features and "
-            f"{', '.join(_PARAMETERS)}."
-        )
-
 
 def _renamed(step: ModelStep) -> dict[str, Any]:
     """Returns the variables to which a saver gives what a checkpoint has under other names, such as averages."""
     return getattr(getattr(step.made.spec.scaffold, "saver", None), "names", {})
-
-
-def _shown(value: Any) -> str:
-    """Shows a metric, which may have several values, in a line of the log."""
-    is_float = np.ndim(value) == 0 and np.issubdtype(np.asarray(value).dtype, np.floating)
-    return str(np.float32(value) if is_float else value)

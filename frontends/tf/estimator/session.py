@@ -11,6 +11,7 @@ from frontends.tf import nest
 from frontends.tf._typing import Nested
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.collections import GraphKeys
+from frontends.tf.data.fed_inputs import initializes
 from frontends.tf.errors import InvalidArgumentError
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
@@ -158,11 +159,14 @@ class Session:
         """Reads variables, and computes what follows from them alone; no step runs.
 
         Args:
-            fetches: variables, tensors of the model function that hooks have, or a structure of them.
+            fetches: variables, tensors of the model function that hooks have, or a structure of them; or initializers of
+                iterators.
 
         Raises:
             ValueError: something else is asked for, or fed.
         """
+        if initializes(fetches):
+            return None  # what it feeds was taken when the input_fn was called
         if feed_dict:
             raise ValueError(
                 "session.run(feed_dict=...) needs placeholders, which there are not. Give the model function what it "

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
+from frontends.tf.data.one_shot import input_placeholder
 from frontends.tf.dtypes import DType, as_dtype, jax_dtype
 from frontends.tf.graph import current_graph
 from frontends.tf.io.features import Features, FixedLenFeature, VarLenFeature
@@ -66,14 +67,16 @@ class Placeholders:
         """
         self.made: list[Placeholder] = []
         self.parsed: dict[int, dict[str, tuple[Any, int]]] = {}
-        self._fed = fed or {}
+        self._fed = fed
 
     def make(self, shape: tuple[int | None, ...], dtype: str, default: Any) -> Any:
         """Makes a placeholder; returns what stands for it."""
-        value = self._fed.get(len(self.made), default)
+        value = default if self._fed is None else self._fed.get(len(self.made), default)
         if value is None:
             sizes = [_SOME_ROWS if size is None else size for size in shape]
             value = _zeros(sizes, dtype)
+        elif self._fed is None:  # it has as many rows as the others, which may be fed beside it
+            value = _with_rows(value, shape)
         self.made.append(Placeholder(shape, dtype, default, value))
         return value
 
@@ -173,8 +176,8 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = No
         shape: sizes; None is one that the caller of the program chooses.
 
     Returns:
-        What stands for the argument. Outside of a `serving_input_receiver_fn` a description, which
-        `build_raw_serving_input_receiver_fn` takes; to compute with it is a `RuntimeError`.
+        What stands for the argument; in an `input_fn` the array that a hook feeds when it runs the initializer of an iterator.
+        Elsewhere a description, which `build_raw_serving_input_receiver_fn` takes; to compute with it is a `RuntimeError`.
 
     Raises:
         RuntimeError: it is called in a model function.
@@ -184,7 +187,8 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = No
     """
     sizes = TensorShape(shape)
     if _CURRENT.get() is None and current_graph() is None:
-        return UnfedPlaceholder(sizes, as_dtype(dtype), name)
+        of_input = input_placeholder(tuple(sizes) if sizes.rank is not None else (), _name(dtype))
+        return UnfedPlaceholder(sizes, as_dtype(dtype), name) if of_input is None else of_input
     current = _current("tf.placeholder")
     if sizes.rank is None:
         raise ValueError(
@@ -223,8 +227,8 @@ def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | No
             if graph is None
             else graph.named(default, in_name_scope(name or "PlaceholderWithDefault"))
         )
-    found = tuple(default.shape) if sizes.rank is None else tuple(sizes)
-    return current.make(found, _name(default.dtype), default)
+    found, kind = tuple(default.shape) if sizes.rank is None else tuple(sizes), _name(default.dtype)
+    return current.make(found, kind, _texts(default) if kind == "string" else default)
 
 
 def _current(name: str) -> Placeholders:
@@ -244,9 +248,21 @@ def _name(dtype: DTypeLike) -> str:
 
 
 def _zeros(sizes: Sequence[int], dtype: str) -> Any:
-    if dtype == "string":
-        # Feature columns import names of this package.
-        from frontends.tf.feature_column.texts import Texts
+    return _texts(np.full(sizes, "")) if dtype == "string" else jnp.zeros(tuple(sizes), dtype)
 
-        return Texts.of(np.full(sizes, ""))
-    return jnp.zeros(tuple(sizes), dtype)
+
+def _with_rows(value: Any, shape: tuple[int | None, ...]) -> Any:
+    """Repeats what there is one of where the size is open."""
+    for axis, size in enumerate(shape):
+        if size is None and value.shape[axis] == 1:
+            repeated = jnp.repeat(getattr(value, "words", value), _SOME_ROWS, axis)
+            value = type(value)(repeated) if hasattr(value, "words") else repeated
+    return value
+
+
+def _texts(values: Any) -> Any:
+    """Makes what stands for texts in a program."""
+    # Feature columns import names of this package.
+    from frontends.tf.feature_column.texts import Texts
+
+    return Texts.of(values)

@@ -167,5 +167,3 @@ class TPUEstimator(Estimator):
         """Writes what the model predicts; see `tf.estimator.Estimator.export_saved_model`. Parameters have no batch size."""
         with assigned(_EXPORTS, True):
             return super().export_saved_model(*args, **kwargs)
-
-    export_savedmodel = export_saved_model

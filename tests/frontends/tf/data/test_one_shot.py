@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.data.fed_inputs import feeding
 from frontends.tf.data.one_shot import input_of
 
 ROWS = np.arange(10, dtype=np.float32).reshape(5, 2)
@@ -40,7 +41,6 @@ def without_labels():
 def of_two():
     rows = tf.data.Dataset.from_tensor_slices(ROWS).batch(2).make_one_shot_iterator()
     labels = tf.data.Dataset.from_tensor_slices(LABELS).batch(2).make_initializable_iterator()
-    assert labels.initializer is None
     return {"x": rows.get_next()}, labels.get_next()
 
 
@@ -104,6 +104,49 @@ def test_errors():
         input_of(lambda: dataset().take(0).make_one_shot_iterator().get_next())
     with pytest.raises(RuntimeError, match="for element in dataset"):
         dataset().make_initializable_iterator()
+
+
+class Feeding(tf.estimator.SessionRunHook):
+    """Feeds what an input_fn asks for, as scripts of TensorFlow 1 do."""
+
+    def __init__(self):
+        self.initialize = None
+
+    def after_create_session(self, session, coord):
+        self.initialize(session)
+
+
+def fed_by(hook, *, shape=(None, 2)):
+    def input_fn():
+        rows = tf.placeholder(tf.float32, shape)
+        words = tf.placeholder(tf.string, [None])
+        pairs = tf.data.Dataset.from_tensor_slices((rows, words))
+        iterator = pairs.batch(2).make_initializable_iterator()
+        features, found = iterator.get_next()
+        hook.initialize = lambda session: session.run(
+            iterator.initializer, feed_dict={rows: ROWS, words: np.array(list("abcde"))}
+        )
+        return features + 1, found
+
+    return input_fn
+
+
+def test_a_hook_feeds_placeholders():
+    hook = Feeding()
+    others = [tf.estimator.SessionRunHook(), tf.estimator.StopAtStepHook(1)]
+    elements = list(input_of(fed_by(hook), feeding([*others, hook])))
+    assert [rows.tolist() for rows, _ in elements] == [
+        (ROWS[at : at + 2] + 1).tolist() for at in (0, 2, 4)
+    ]
+    assert [str(word) for _, words in elements for word in np.asarray(words).astype(str)] == list(
+        "abcde"
+    )
+
+
+def test_somebody_feeds_placeholders():
+    for feed in (None, feeding([tf.estimator.SessionRunHook()])):
+        with pytest.raises(RuntimeError, match="2 placeholders, and 0 of them are fed"):
+            input_of(fed_by(Feeding()), feed)
 
 
 def test_elsewhere_it_is_an_iterator():

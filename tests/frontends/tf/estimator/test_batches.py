@@ -5,6 +5,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf.estimator.batches import batches_of, call_with
+from tests.frontends.tf.estimator.models import X, Y, by_hand, data, linear
 
 
 def test_three_values_are_an_error():
@@ -87,3 +88,30 @@ def test_an_element_of_an_iterator_stands_for_all_batches(count):
     first = strategy.experimental_local_results(batches[0][0]["x"])
     assert [np.asarray(one).tolist() for one in first] == [[1, 2], [3, 4]][:count]
     assert all(labels is None for _, labels in batches)
+
+
+class Feeding(tf.estimator.SessionRunHook):
+    """Feeds the placeholders of an input_fn, as scripts of TensorFlow 1 do."""
+
+    def __init__(self):
+        self.initialize = None
+
+    def input_fn(self):
+        x, y = (tf.placeholder(tf.float32, [None, 1]) for _ in range(2))
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(4)
+        iterator = dataset.make_initializable_iterator()
+        self.initialize = lambda session: session.run(iterator.initializer, feed_dict={x: X, y: Y})
+        return iterator.get_next()
+
+    def after_create_session(self, session, coord):
+        self.initialize(session)
+
+
+def test_hooks_feed_placeholders_whatever_the_estimator_does(tmp_path):
+    hook, estimator = Feeding(), tf.estimator.Estimator(linear, tmp_path, params={"rate": 0.1})
+    estimator.train(hook.input_fn, hooks=[hook])
+    assert estimator.get_variable_value("dense/bias") == pytest.approx(by_hand(2)[1], rel=1e-5)
+    found = estimator.evaluate(hook.input_fn, hooks=[hook])
+    assert found == estimator.evaluate(data())
+    rows = list(estimator.predict(hook.input_fn, hooks=[hook]))
+    assert [row["x"] for row in rows] == X.tolist()

@@ -219,6 +219,28 @@ def test_features_may_be_computed_of_what_is_received(exported):
     np.testing.assert_allclose(found, [[1.5], [0.5]])
 
 
+def test_what_has_a_default_is_fed_beside_the_rest(exported):
+    def receive():
+        made = {
+            "x": tf.placeholder(tf.float32, [None]),
+            "key": tf.placeholder_with_default(tf.constant(["nokey"]), [None]),
+            "flag": tf.placeholder_with_default(tf.constant([1.0]), [None]),
+        }
+        rows = {name: tf.expand_dims(value, -1) for name, value in made.items()}
+        return e.export.ServingInputReceiver(rows, made)
+
+    def predictions(features, kernel):
+        x = features["x"]
+        y = tf.concat([x * kernel, features.get("flag", x)], axis=1)
+        return {"y": y, "key": features.get("key", x)}
+
+    serve = exported(by_name(predictions=predictions), receive)["serving_default"]
+    rows = {"x": tf.constant([1.0, 2.0]), "flag": tf.constant([3.0, 4.0])}
+    found = serve(**rows, key=tf.constant(["a", "b"]))
+    assert found["key"].tolist() == [[b"a"], [b"b"]]
+    assert found["y"].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+
+
 def test_alternatives_are_more_signatures(exported):
     def receive():
         x, other = (tf.placeholder_with_default(X[:1], [None, 1]) for _ in range(2))
@@ -240,7 +262,9 @@ def test_a_checkpoint_may_be_named(tmp_path):
     estimator = trained(by_name(), tmp_path)
     path = estimator.latest_checkpoint()
     estimator.train(lambda: tf.data.Dataset.from_tensors({"x": X}), steps=1)
-    assert estimator.export_savedmodel(tmp_path / "exports", X_ALONE, checkpoint_path=path)
+    assert estimator.export_savedmodel(
+        tmp_path / "exports", X_ALONE, checkpoint_path=path, strip_default_attrs=True
+    )
 
 
 def test_assets_are_copied(tmp_path):
