@@ -9,6 +9,7 @@ from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.indexed_slices import on_values
+from frontends.tf.ops.convert import of_sizes
 
 
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
@@ -21,4 +22,9 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
         kind = dtypes.as_dtype(dtype)
         if kind.name != "string":
             return as_tensors(np.asarray(x).astype(kind.dtype)[()])
-    return on_values(lambda values: dtypes.cast(values, dtype), x)
+    known = of_sizes(lambda values: dtypes.cast(values, dtype), x)
+    return (
+        on_values(lambda values: dtypes.cast(values, dtype), x)
+        if known is NotImplemented
+        else known
+    )

@@ -141,6 +141,30 @@ def _narrow(array: np.ndarray) -> np.ndarray:
     return array.astype(_NARROW.get(array.dtype.kind, array.dtype.type))
 
 
+def of_sizes(function: Callable[..., Any], *values: TensorLike) -> Any:
+    """Computes at once, while a program is traced, what follows from whole numbers that are known, such as sizes.
+
+    So `tf.cond(tf.equal(tf.shape(x)[0], 1), ...)` traces the one branch that the shape has.
+
+    Args:
+        function: of arrays.
+        *values: its arguments.
+
+    Returns:
+        A number of NumPy, as `tf.shape` gives; NotImplemented for other values, and outside of programs.
+    """
+    if not (all(map(_is_known_integer, values)) and _jax_internals.is_tracing()):
+        return NotImplemented
+    with jax.ensure_compile_time_eval():
+        return np.asarray(function(*map(convert_to_tensor, values)))[()]
+
+
+def _is_known_integer(value: TensorLike) -> bool:
+    if isinstance(value, jax.Array):
+        return not isinstance(value, Tracer) and value.ndim == 0 and value.dtype.kind in "iub"
+    return isinstance(value, int | np.integer | np.bool_)
+
+
 def computed_now(values: Nested) -> contextlib.AbstractContextManager[None]:
     """Computes in the block while a program is traced, if Python's and NumPy's are all the values."""
     numbers = int, float, np.ndarray, np.generic
@@ -218,7 +242,8 @@ def unary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of one array, `x`."""
 
     def alias(x: TensorLike, name: str | None = None) -> jax.Array:
-        return function(convert_to_tensor(x))
+        known = of_sizes(function, x)
+        return function(convert_to_tensor(x)) if known is NotImplemented else known
 
     return described(alias, function)
 
@@ -236,7 +261,8 @@ def binary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of two arrays, `x` and `y`."""
 
     def alias(x: TensorLike, y: TensorLike, name: str | None = None) -> jax.Array:
-        return function(*operands(x, y))
+        known = of_sizes(function, x, y)
+        return function(*operands(x, y)) if known is NotImplemented else known
 
     return described(alias, function)
 

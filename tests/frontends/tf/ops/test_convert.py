@@ -138,3 +138,14 @@ def test_bytes_keep_their_zeros_at_the_end():
     assert found.tolist() == [b"a\0", b"b"]
     assert tf.convert_to_tensor(b"a\0").item() == b"a\0"
     assert tf.convert_to_tensor([b"a", b"b"]).dtype.name == "string"
+
+
+def test_what_is_computed_of_sizes_is_known_while_a_program_is_traced():
+    @jax.jit
+    def first(x):
+        rows = tf.cast(tf.shape(x, out_type=tf.int64)[0], tf.int32)
+        assert int(tf.add(rows, 1)) == 3
+        alone = tf.logical_not(tf.greater(rows * 2, 2))
+        return tf.cond(alone, lambda: tf.squeeze(x, 0), lambda: x[0])
+
+    assert first(np.float32([[1, 2], [3, 4]])).tolist() == [1, 2]
