@@ -1,10 +1,13 @@
 """Functions of `tf` that only move entries, on arrays of texts, which JAX refuses: NumPy's do it, on the host."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from jax.core import Tracer
 
+from frontends.tf._shaped_texts import ShapedTexts
 from frontends.tf._typing import HostLike
 from frontends.tf.data.host_arrays import host_array, shown
 from frontends.tf.dtypes import as_dtype
@@ -38,6 +41,12 @@ def _gather(
 ) -> Any:
     if batch_dims:
         raise ValueError("tf.gather of texts: batch_dims must be 0.")
+    if isinstance(indices, Tracer) and _array(params).ndim == 1:
+        # The program chooses them by their numbers, such as names of classes.
+        from frontends.tf.feature_column.class_names import ClassNames
+
+        names = [os.fsdecode(one) for one in _array(params).tolist()]
+        return ClassNames(indices, names)
     try:
         return np.take(_array(params), np.asarray(indices), int(axis or 0))
     except IndexError as error:
@@ -119,7 +128,7 @@ def on_texts(name: str, arguments: dict[str, Any]) -> Any:
         return NotImplemented
     given = {key: value for key, value in arguments.items() if key != "name"}
     found = function(**given)
-    return found if isinstance(found, list) else shown(found)
+    return found if isinstance(found, list | ShapedTexts) else shown(found)
 
 
 def holds_text(value: HostLike) -> bool:

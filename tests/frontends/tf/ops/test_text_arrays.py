@@ -1,5 +1,7 @@
 """Functions that move entries, on texts; tests/golden compares with TensorFlow."""
 
+import jax
+import numpy as np
 import pytest
 
 from frontends import tf
@@ -37,3 +39,12 @@ def test_right_shapes_and_blocks():
     texts = tf.constant(["a", "b"])
     assert tf.ensure_shape(texts, [None]).shape == (2,)
     assert tf.slice(texts, [1], [-1]).tolist() == [b"b"]
+
+
+def test_a_program_chooses_texts_by_numbers():
+    @jax.jit
+    def names(places):
+        return tf.gather(tf.constant(["no", "yes"]), places)
+
+    found = names(np.int32([[1], [0]]))
+    assert (found.shape, np.asarray(found).tolist()) == ((2, 1), [[b"yes"], [b"no"]])
