@@ -17,7 +17,7 @@ _IN_PYTHON = {
         "feature_column.feature_column_v2",
     ),
     "tf.compat.v1.flags": ("platform.flags",),
-    "tf.compat.v1.gfile": ("platform.gfile",),
+    "tf.compat.v1.gfile": ("lib.io.file_io", "platform.gfile"),
     "tf.compat.v1.image": ("ops.image_ops",),
     "tf.compat.v1.layers": (
         *("layers.base", "layers.convolutional", "layers.core", "layers.layers"),
@@ -50,7 +50,8 @@ _IN_PYTHON = {
 }
 _OF_ESTIMATORS = {
     "tf.compat.v1.estimator": (
-        *("canned.baseline", "canned.dnn", "canned.dnn_linear_combined", "canned.linear"),
+        *("canned.baseline", "canned.dnn", "canned.dnn_linear_combined", "canned.head"),
+        "canned.linear",
         *("estimator", "estimator_lib", "exporter", "mode_keys", "model_fn", "run_config"),
         "training",
     ),
@@ -64,6 +65,14 @@ _IN_CONTRIB = {
         *("layers.python.layers.initializers", "layers.python.layers.layers"),
         *("layers.python.layers.optimizers", "layers.python.layers.regularizers"),
     ),
+    "tf.contrib.learn": (
+        *("learn.python.learn", "learn.python.learn.experiment"),
+        *(
+            "learn.python.learn.export_strategy",
+            "learn.python.learn.utils.saved_model_export_utils",
+        ),
+    ),
+    "tf.contrib.learn.learn_runner": ("learn.python.learn.learn_runner",),
     "tf.contrib.lookup": ("lookup.lookup_ops",),
     "tf.contrib.metrics": ("metrics.python.ops.metric_ops",),
     "tf.contrib.tpu": (

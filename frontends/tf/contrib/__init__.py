@@ -12,6 +12,7 @@ _LAZY = {
                 "data",
                 "estimator",
                 "framework",
+                "learn",
                 "lookup",
                 "metrics",
                 "opt",

@@ -6,22 +6,17 @@ _HOOKS = (
     *("InMemoryEvaluatorHook", "make_early_stopping_hook", "stop_if_higher_hook"),
     *("stop_if_lower_hook", "stop_if_no_decrease_hook", "stop_if_no_increase_hook"),
 )
-_HEADS = {
-    "binary_classification_head": "BinaryClassHead",
-    "logistic_regression_head": "LogisticRegressionHead",
-    "multi_class_head": "MultiClassHead",
-    "multi_head": "MultiHead",
-    "multi_label_head": "MultiLabelHead",
-    "poisson_regression_head": "PoissonRegressionHead",
-    "regression_head": "RegressionHead",
-}
+_HEADS = (
+    *("binary_classification_head", "logistic_regression_head", "multi_class_head", "multi_head"),
+    *("multi_label_head", "poisson_regression_head", "regression_head"),
+)
 _ESTIMATORS = ("BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator")
 __getattr__, __dir__ = attributes(
     "tf.contrib.estimator",
     {},
     borrowed={
         **dict.fromkeys(_HOOKS, "frontends.tf.estimator.experimental"),
-        **{name: f"frontends.tf.estimator:{head}" for name, head in _HEADS.items()},
+        **dict.fromkeys(_HEADS, "frontends.tf.contrib.heads"),
         **dict.fromkeys(_ESTIMATORS, "frontends.tf.compat.v1.estimator"),
         "add_metrics": "frontends.tf.estimator",
         "clip_gradients_by_norm": "frontends.tf.contrib.gradient_clipping",

@@ -5,11 +5,12 @@ Errors are Python's: `FileNotFoundError` where TensorFlow raises `NotFoundError`
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from etils import epath
 
 from frontends.tf._names import attributes, defined_in
+from frontends.tf.io.binary_file import BinaryFile
 from spmd.typing import StrPath
 
 
@@ -19,14 +20,16 @@ def _path(path: StrPath | bytes) -> epath.Path:
 
 
 def GFile(name: StrPath, mode: str = "r") -> IO[Any]:
-    """Opens a file; modes are those of `open`.
+    """Opens a file; modes are those of `open`. A file that is written in a binary mode takes texts, too.
 
     Raises:
         OSError: it cannot be opened.
 
     Source: `tf.io.gfile.GFile`.
     """
-    return _path(name).open(mode)
+    file = _path(name).open(mode)
+    writes_bytes = "b" in mode and mode not in ("rb", "br")
+    return cast("IO[Any]", BinaryFile(file)) if writes_bytes else file
 
 
 def exists(path: StrPath) -> bool:

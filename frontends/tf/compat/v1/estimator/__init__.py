@@ -20,6 +20,20 @@ from frontends.tf.compat.v1.estimator.linear import LinearClassifier as LinearCl
 from frontends.tf.compat.v1.estimator.linear import LinearEstimator as LinearEstimator
 from frontends.tf.compat.v1.estimator.linear import LinearRegressor as LinearRegressor
 
+# TensorFlow does not document these, but model functions import them.
+_HEADS = (
+    *("binary_logistic_or_multi_class_head", "poisson_regression_head", "regression_head"),
+    "binary_logistic_head_with_sigmoid_cross_entropy_loss",
+    "multi_class_head_with_softmax_cross_entropy_loss",
+)
 __getattr__, __dir__ = attributes(
-    "tf.compat.v1.estimator", exported_by(__name__), rest="frontends.tf.estimator"
+    "tf.compat.v1.estimator",
+    exported_by(__name__),
+    borrowed={
+        **{f"_{name}": f"frontends.tf.compat.v1.estimator.heads:{name}" for name in _HEADS},
+        "_regression_head_with_mean_squared_error_loss": (
+            "frontends.tf.compat.v1.estimator.heads:regression_head"
+        ),
+    },
+    rest="frontends.tf.estimator",
 )
