@@ -106,7 +106,16 @@ _HINTS = {
     "tf.quantization": "There are no types of quantized numbers. Use keras.Model.quantize, or tf.quantization.fake_quant_with_min_max_vars",
     "tf.load_op_library": "Operations in C++ are TensorFlow's: write the function in JAX, or register it with jax.ffi",
     "tf.contrib.layers.instance_norm": f"{_TF1}: use tf.contrib.layers.layer_norm, or keras.layers.GroupNormalization(groups=-1)",
-    "tf.contrib.learn": f"{_TF1}: use tf.estimator, whose estimators tf.contrib.learn.Experiment takes",
+    **dict.fromkeys(
+        (
+            *(f"tf.contrib.learn.{kind}" for kind in ("Estimator", "ModelFnOps", "MetricSpec")),
+            *(f"tf.contrib.learn.DNN{kind}" for kind in ("Classifier", "Regressor")),
+            *(f"tf.contrib.learn.Linear{kind}" for kind in ("Classifier", "Regressor")),
+            "tf.contrib.learn.DNNLinearCombinedClassifier",
+        ),
+        f"{_TF1}: use tf.estimator, whose estimators tf.contrib.learn.Experiment takes",
+    ),
+    "tf.contrib.learn.datasets": "Read data with tf.keras.datasets, or make a tf.data.Dataset",
     "tf.contrib.seq2seq": f"{_TF1}: decode with tf.while_loop and a cell of tf.nn.rnn_cell; attention is tf.nn.softmax of scores",
     **dict.fromkeys(
         (

@@ -76,12 +76,20 @@ def model_to_estimator(
         raise ValueError(
             "The given keras model has not been compiled yet. Call model.compile(optimizer, loss) before."
         )
+    if not keras_model.built and _begins_with_embedding(keras_model):
+        keras_model.build((None, None))  # as Keras 2 did of input_length
     if not keras_model.built:
         raise ValueError(
             "The given keras model has no weights yet. Let it begin with tf.keras.Input, or call it on a batch before."
         )
     model = _Model(keras_model, dict(metric_names_map or {}), dict(export_outputs or {}))
     return Estimator(model.model_fn, model_dir, config)
+
+
+def _begins_with_embedding(model: Any) -> bool:
+    layers = getattr(model, "layers", ())
+    is_sequential = isinstance(model, keras.Sequential)
+    return is_sequential and bool(layers) and isinstance(layers[0], keras.layers.Embedding)
 
 
 class _Model:

@@ -78,7 +78,7 @@ def test_planned_names_say_so(module, name):
         ("tf", "Session", r"tf\.estimator\.Estimator"),
         ("tf.compat.v1", "InteractiveSession", r"tf\.estimator\.Estimator"),
         ("tf.summary", "graph", "jax.jit"),
-        ("tf.contrib", "learn", "train_and_evaluate"),
+        ("tf.contrib.learn", "Estimator", "whose estimators tf.contrib.learn.Experiment takes"),
         ("tf.contrib.layers", "instance_norm", "layer_norm"),
         ("tf", "lite", "TFLiteConverter"),
         ("tf.feature_column", "sequence_numeric_column", "pad the sequences"),

@@ -13,7 +13,7 @@ from frontends.tf.estimator.hooks.session_run_hook import (
     SessionRunHook,
     SessionRunValues,
 )
-from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
+from frontends.tf.estimator.hooks.timer import NeverTriggerTimer, SecondOrStepTimer
 
 
 class StopAtStepHook(SessionRunHook):
@@ -53,6 +53,8 @@ class StopAtStepHook(SessionRunHook):
 class LoggingTensorHook(SessionRunHook):
     """Logs tensors every so many steps or seconds.
 
+    Scripts derive hooks from it, so its attributes have TensorFlow's names, such as `_current_tensors`.
+
     Source: `tf.compat.v1.train.LoggingTensorHook`.
     """
 
@@ -90,45 +92,49 @@ class LoggingTensorHook(SessionRunHook):
             if isinstance(tensors, Mapping)
             else {_name(one): one for one in tensors}
         )
+        self._tag_order = list(self._tensors)
         only_at_end = every_n_iter is None and every_n_secs is None
-        self._timer = None if only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
-        self._at_end, self._formatter = at_end, formatter
-        self._steps = 0
+        self._timer: SecondOrStepTimer | NeverTriggerTimer = (
+            NeverTriggerTimer() if only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
+        )
+        self._log_at_end, self._formatter = at_end, formatter
+        self._iter_count, self._should_trigger = 0, False
+        self._current_tensors: dict[str, Any] = {}
         self._last: dict[str, Any] = {}
 
     def begin(self) -> None:
         """See `SessionRunHook.begin`."""
-        self._steps = 0
-        if self._timer is not None:
-            self._timer.reset()
+        self._iter_count = 0
+        self._current_tensors = dict(self._tensors)
+        self._timer.reset()
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         """See `SessionRunHook.before_run`."""
-        due = self._timer is not None and self._timer.should_trigger_for_step(self._steps)
-        return SessionRunArgs(dict(self._tensors)) if due or self._at_end else None
+        self._should_trigger = self._timer.should_trigger_for_step(self._iter_count)
+        asks = self._should_trigger or self._log_at_end
+        return SessionRunArgs(dict(self._current_tensors)) if asks else None
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
         if run_values.results is not None:
             self._last = run_values.results
-            if self._timer is not None and self._timer.should_trigger_for_step(self._steps):
-                self._log()
-        self._steps += 1
+        if self._should_trigger:
+            self._log_tensors(self._last)
+        self._iter_count += 1
 
     def end(self, session: Any) -> None:
         """See `SessionRunHook.end`."""
-        if self._at_end and self._last:
-            self._log()
+        if self._log_at_end and self._last:
+            self._log_tensors(self._last)
 
-    def _log(self) -> None:
+    def _log_tensors(self, tensor_values: Mapping[str, Any]) -> None:
         """Logs values, and how long ago others were logged."""
-        timer = self._timer
-        seconds = None if timer is None else timer.update_last_triggered_step(self._steps)[0]
+        seconds, _ = self._timer.update_last_triggered_step(self._iter_count)
         if self._formatter is not None:
-            logging.info(self._formatter(self._last))
+            logging.info(self._formatter(dict(tensor_values)))
             return
         with np.printoptions(suppress=True):  # as TensorFlow shows them
-            text = ", ".join(f"{name} = {value!s}" for name, value in self._last.items())
+            text = ", ".join(f"{name} = {tensor_values[name]!s}" for name in self._tag_order)
         logging.info(text if seconds is None else f"{text} ({seconds:.3f} sec)")
 
 

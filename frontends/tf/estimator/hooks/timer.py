@@ -55,3 +55,21 @@ class SecondOrStepTimer:
     def last_triggered_step(self) -> int | None:
         """Returns the step of the last trigger."""
         return self._step
+
+
+class NeverTriggerTimer:
+    """A timer of a hook that acts only at the end."""
+
+    def reset(self) -> None:
+        """Does nothing."""
+
+    def should_trigger_for_step(self, step: int) -> bool:
+        """Returns False."""
+        return False
+
+    def update_last_triggered_step(self, step: int) -> tuple[None, None]:
+        """Returns None twice: there was no trigger before."""
+        return None, None
+
+    def last_triggered_step(self) -> None:
+        """Returns None."""

@@ -38,6 +38,14 @@ def test_it_starts_at_the_models_weights_and_trains_as_fit_does(tmp_path):
     np.testing.assert_allclose(row["score"], model.predict(x[:1], verbose=0)[0], rtol=1e-5)
 
 
+def test_a_model_that_begins_with_an_embedding_needs_no_input(tmp_path):
+    layers = [keras.layers.Embedding(5, 3), keras.layers.GlobalAveragePooling1D()]
+    model = keras.Sequential([*layers, keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    keras.estimator.model_to_estimator(model, model_dir=tmp_path)
+    assert [tuple(one.shape) for one in model.weights] == [(5, 3), (3, 1), (1,)]
+
+
 def test_moving_averages_move(tmp_path):
     x = keras.Input((2,), name="x")
     net = keras.layers.Dropout(0.5)(keras.layers.BatchNormalization(name="norm")(x))

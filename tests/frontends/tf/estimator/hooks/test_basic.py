@@ -47,6 +47,8 @@ def test_logged_numbers_look_as_in_tensorflow(caplog):
     caplog.set_level(logging.INFO, "tensorflow")
     hook = tf.estimator.LoggingTensorHook(["x", "loss"], every_n_iter=1)
     found = {"x": np.array([1e-8, 1], np.float32), "loss": np.float32(0.1)}
+    hook.begin()
+    hook.before_run(None)
     hook.after_run(None, tf.estimator.SessionRunValues(found))
     assert caplog.messages == ["x = [0.00000001 1.        ], loss = 0.1"]
 
@@ -56,6 +58,7 @@ def test_logged_names_are_in_order_but_for_those_of_a_list(caplog):
     found = tf.estimator.SessionRunValues({"b": 1, "a": 2})
     for tensors in ({"b": "b", "a": "a"}, ["b", "a"]):
         hook = tf.estimator.LoggingTensorHook(tensors, every_n_iter=1)
+        hook.begin()
         asked = hook.before_run(None).fetches
         hook.after_run(None, found._replace(results={name: found.results[name] for name in asked}))
     assert caplog.messages == ["a = 2, b = 1", "b = 1, a = 2"]
@@ -69,6 +72,29 @@ def test_the_last_values_are_logged_with_the_time_since_others(tmp_path, caplog)
         _train(tmp_path, hook, steps=3)
         lines = [one.getMessage() for one in caplog.records if one.module == "basic"]
         assert [" sec)" in line for line in lines] == [False, True, True]
+
+
+def test_hooks_are_derived_from_it(tmp_path):
+    class Noting(tf.estimator.LoggingTensorHook):
+        """As the hook of TensorFlow's official models that writes metrics."""
+
+        def begin(self):
+            super().begin()
+            self._step = tf.compat.v1.train.get_global_step()
+            self._current_tensors[self._step.name] = self._step
+            self.noted = []
+
+        def after_run(self, run_context, run_values):
+            if self._should_trigger:
+                self._timer.update_last_triggered_step(self._iter_count)
+                found = run_values.results
+                self.noted.append([int(found[self._step.name]), *map(found.get, self._tag_order)])
+            self._iter_count += 1
+
+    hook = Noting(["dense/bias"], every_n_iter=2)
+    e = tf.estimator.Estimator(linear, tmp_path, params={"rate": 0.0})
+    e.train(data(2), hooks=[hook])
+    assert hook.noted == [[0, 0.0], [2, 0.0]]
 
 
 def test_logging_needs_an_interval():

@@ -4,7 +4,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf.estimator.hooks import timer as module
-from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
+from frontends.tf.estimator.hooks.timer import NeverTriggerTimer, SecondOrStepTimer
 
 
 def test_steps():
@@ -46,3 +46,11 @@ def test_the_next_step():
     timer = SecondOrStepTimer(every_secs=3)
     timer.update_last_triggered_step(4)
     assert timer.next_step() is None
+
+
+def test_one_that_never_triggers():
+    timer = NeverTriggerTimer()
+    timer.reset()
+    assert not timer.should_trigger_for_step(3)
+    assert timer.update_last_triggered_step(3) == (None, None)
+    assert timer.last_triggered_step() is None
