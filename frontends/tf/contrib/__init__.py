@@ -26,5 +26,6 @@ _LAZY = {
     },
     "distributions": "frontends.tf.compat.v1.distributions",
     "cluster_resolver": "frontends.tf.distribute.cluster_resolver",
+    "keras": "frontends.tf.keras",
 }
 __getattr__, __dir__ = attributes("tf.contrib", {"distribute": distribute, "layers": layers}, _LAZY)

@@ -155,6 +155,8 @@ def of_sizes(function: Callable[..., Any], *values: TensorLike) -> Any:
     """
     if not (all(map(_is_known_integer, values)) and _jax_internals.is_tracing()):
         return NotImplemented
+    if all(isinstance(value, int) for value in values):
+        return NotImplemented  # Python's numbers are no sizes of a tensor
     with jax.ensure_compile_time_eval():
         return np.asarray(function(*map(convert_to_tensor, values)))[()]
 

@@ -25,7 +25,7 @@ def run(
     """Makes an experiment, and runs one of its methods. Blocks until that has ended.
 
     Args:
-        experiment_fn: takes `output_dir`, or `run_config` and `hparams` if a configuration is given; returns an `Experiment`.
+        experiment_fn: takes the folder, or a configuration and the hyperparameters; returns an `Experiment`.
         output_dir: folder; must be None if `run_config` is given, which names one.
         schedule: name of the method; None is `"train_and_evaluate"`, and in a cluster what TF_CONFIG's task is for.
         run_config: how to run.
@@ -51,7 +51,7 @@ def run(
             raise ValueError(
                 "Must specify a model directory `model_dir` in `run_config`: RunConfig(model_dir=folder)."
             )
-        experiment = experiment_fn(run_config=run_config, hparams=hparams)
+        experiment = experiment_fn(run_config, hparams)
     elif output_dir is None:
         raise ValueError(
             "Must set value for `output_dir` or `run_config`: learn_runner.run(experiment_fn, folder)."

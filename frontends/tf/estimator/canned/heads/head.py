@@ -21,9 +21,9 @@ from frontends.tf.estimator.canned.optimizers.keras_like import KerasLikeOptimiz
 from frontends.tf.estimator.estimator_spec import EstimatorSpec
 from frontends.tf.estimator.export.outputs import ExportOutput
 from frontends.tf.estimator.mode_keys import ModeKeys
-from frontends.tf.graph import label_checks
+from frontends.tf.graph import current_graph, label_checks
 from frontends.tf.ops.control_flow import group
-from frontends.tf.ops.name_scope import name_scope
+from frontends.tf.ops.name_scope import in_name_scope, name_scope
 
 Metrics = dict[str, HeadMetric]
 
@@ -135,8 +135,10 @@ class Head(abc.ABC):
                     evaluation_hooks=hooks,
                 )
             train_op = self._train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
+            penalty = total(penalties)
+            average = self._average_loss(loss, logits, features, penalty)
         with name_scope(""):
-            self._summarize(loss, logits, features, total(penalties))
+            self._summarize(loss, penalty, average)
         return EstimatorSpec(
             mode, predictions=predictions, loss=loss, train_op=train_op, training_hooks=hooks
         )
@@ -176,13 +178,21 @@ class Head(abc.ABC):
             train_op = made.minimize(loss, step, variables)
         return group(train_op, *others) if others else train_op
 
-    def _summarize(
+    def _average_loss(
         self, loss: jax.Array, logits: Any, features: Any, penalty: jax.Array | None
+    ) -> jax.Array | None:
+        """Computes the mean over examples of a loss that is their sum; None if there is none to show."""
+        return None
+
+    def _summarize(
+        self, loss: jax.Array, penalty: jax.Array | None, average: jax.Array | None
     ) -> None:
         """Collects what TensorBoard shows of a step."""
         summary.scalar(self._key("loss"), loss)
         if penalty is not None:
             summary.scalar(self._key("regularization_loss"), penalty)
+        if average is not None:
+            summary.scalar(self._key("average_loss"), average)
 
     def _key(self, key: str) -> str:
         """Returns the name of a metric: with several heads, they are told apart by the heads' names."""
@@ -311,15 +321,17 @@ class TaskHead(Head):
             )
         return targets, losses, self._weights(logits, features)
 
-    def _summarize(
+    def _average_loss(
         self, loss: jax.Array, logits: Any, features: Any, penalty: jax.Array | None
-    ) -> None:
-        super()._summarize(loss, logits, features, penalty)
-        if self._is_v1 and self._reduction == Reduction.SUM:
-            ones = jnp.ones((*logits.shape[:-1], self._loss_dimension), jnp.float32)
-            weights = valid_weights(self._weights(logits, features), ones)
-            of_examples = loss if penalty is None else loss - penalty
-            summary.scalar(self._key("average_loss"), of_examples / jnp.sum(weights))
+    ) -> jax.Array | None:
+        if not self._is_v1 or self._reduction != Reduction.SUM:
+            return None
+        ones = jnp.ones((*logits.shape[:-1], self._loss_dimension), jnp.float32)
+        weights = valid_weights(self._weights(logits, features), ones)
+        of_examples = loss if penalty is None else loss - penalty
+        average, graph = of_examples / jnp.sum(weights), current_graph()
+        # Scripts log it by TensorFlow's name: head/truediv.
+        return average if graph is None else graph.named(average, in_name_scope("truediv"))
 
     def _weights(self, logits: jax.Array, features: Mapping[str, Any] | None) -> Any:
         return checks.weights_of(

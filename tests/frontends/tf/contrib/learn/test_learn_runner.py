@@ -21,9 +21,13 @@ class Experiment(learn.Experiment):
         return "run_std_server"
 
 
-def make(output_dir=None, run_config=None, hparams=None):
-    estimator = tf.estimator.Estimator(lambda features: None, output_dir, run_config)
-    return Experiment(estimator, None, None)
+def make(output_dir):
+    return Experiment(tf.estimator.Estimator(lambda features: None, output_dir), None, None)
+
+
+def make_with(config, params):  # the names are the script's
+    assert params == 3
+    return Experiment(tf.estimator.Estimator(lambda features: None, config=config), None, None)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +46,8 @@ def test_the_task_says_what_runs(task, schedule, tmp_path, monkeypatch):
         monkeypatch.setenv("TF_CONFIG", found)
     assert learn.learn_runner.run(make, tmp_path) == schedule
     config = learn.RunConfig(model_dir=tmp_path)
-    assert learn.learn_runner.run(make, run_config=config, schedule="train") == "train"
+    run = learn.learn_runner.run
+    assert run(make_with, run_config=config, schedule="train", hparams=3) == "train"
 
 
 def test_what_it_does_not_run(tmp_path, monkeypatch):

@@ -34,6 +34,17 @@ def test_losses_of_a_batch_are_added_up():
     assert float(spec(counts).loss) == pytest.approx(poisson.sum(), rel=1e-6)
 
 
+def test_the_mean_of_examples_has_tensorflows_name():
+    head, graph = head_lib._binary_logistic_head_with_sigmoid_cross_entropy_loss(), Graph()
+    with graph.as_default(), tf.name_scope("linear"):
+        tf.compat.v1.train.get_or_create_global_step()
+        made = head.create_estimator_spec(
+            {}, "train", tf.constant(LOGITS), LABELS, train_op_fn=lambda loss: tf.group()
+        )
+    average = float(graph.fetchable("linear/head/truediv:0"))
+    assert average == pytest.approx(float(made.loss) / 3, rel=1e-6)
+
+
 def test_more_than_two_classes():
     head = head_lib._binary_logistic_or_multi_class_head(3, None, None, "weighted_sum")
     logits = np.float32([[0.0, 1.0, 2.0], [1.0, 0.0, 0.0]])
