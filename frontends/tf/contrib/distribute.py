@@ -9,7 +9,11 @@ from typing import Any
 from frontends.tf import distribute
 from frontends.tf.compat.v1 import logging
 from frontends.tf.distribute.connection import client_strategy
-from frontends.tf.distribute.cross_device_ops import CrossDeviceOps
+from frontends.tf.distribute.cross_device_ops import (
+    CrossDeviceOps,
+    HierarchicalCopyAllReduce,
+    NcclAllReduce,
+)
 from frontends.tf.distribute.distribute_config import DistributeConfig
 from frontends.tf.distribute.server import Server
 from frontends.tf.distribute.strategies.mirrored import MirroredStrategy as _MirroredStrategy
@@ -17,15 +21,18 @@ from frontends.tf.distribute.strategies.multi_worker_mirrored import MultiWorker
 from frontends.tf.distribute.strategies.parameter_server import (
     ParameterServerStrategy as _ParameterServerStrategy,
 )
+from frontends.tf.tpu.experimental import initialize_tpu_system
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import read_tf_config
 from spmd.topology import local_devices
 
 __all__ = [
+    "AllReduceCrossDeviceOps",
     "CollectiveAllReduceStrategy",
     "DistributeConfig",
     "MirroredStrategy",
     "ParameterServerStrategy",
+    "initialize_tpu_system",
     "run_standard_tensorflow_server",
 ]
 
@@ -125,6 +132,35 @@ class ParameterServerStrategy(_ParameterServerStrategy):
             num_gpus_per_worker: without effect: devices that JAX sees are used.
         """
         super().__init__()
+
+
+def AllReduceCrossDeviceOps(
+    all_reduce_alg: str = "nccl",
+    num_packs: int = 1,
+    agg_small_grads_max_bytes: int = 0,
+    agg_small_grads_max_group: int = 10,
+) -> CrossDeviceOps:
+    """Makes `tf.distribute.NcclAllReduce` or `HierarchicalCopyAllReduce`, which one class was at first.
+
+    Args:
+        all_reduce_alg: `"nccl"` or `"hierarchical_copy"`.
+        num_packs: see these classes.
+        agg_small_grads_max_bytes: accepted, and not used: XLA's combiner decides.
+        agg_small_grads_max_group: likewise.
+
+    Raises:
+        ValueError: there is no such algorithm.
+
+    Source: `tf.contrib.distribute.AllReduceCrossDeviceOps`.
+    """
+    if all_reduce_alg == "nccl":
+        return NcclAllReduce(num_packs)
+    if all_reduce_alg == "hierarchical_copy":
+        return HierarchicalCopyAllReduce(num_packs)
+    raise ValueError(
+        f"all_reduce_alg must be 'nccl' or 'hierarchical_copy', got {all_reduce_alg!r}. "
+        "Leave cross_device_ops out: XLA chooses the algorithm."
+    )
 
 
 def run_standard_tensorflow_server(session_config: object = None) -> Server:

@@ -31,6 +31,19 @@ def test_a_strategy_takes_so_many_devices():
     assert former.CollectiveAllReduceStrategy().num_replicas_in_sync == every.num_replicas_in_sync
 
 
+def test_one_class_for_all_ways_to_reduce():
+    make = former.AllReduceCrossDeviceOps
+    assert make() == tf.distribute.NcclAllReduce(1)
+    assert make("hierarchical_copy", num_packs=2) == tf.distribute.HierarchicalCopyAllReduce(2)
+    with pytest.raises(ValueError, match=r"got 'ring'. Leave cross_device_ops out"):
+        make("ring")
+    assert former.MirroredStrategy(num_gpus=2, cross_device_ops=make()).num_replicas_in_sync == 2
+
+
+def test_a_tpu_is_started_by_its_former_name():
+    assert former.initialize_tpu_system is tf.tpu.experimental.initialize_tpu_system
+
+
 def test_more_devices_than_there_are_take_all(caplog):
     assert former.CollectiveAllReduceStrategy(99).num_replicas_in_sync < 99
     assert former.MirroredStrategy(num_gpus=99).num_replicas_in_sync < 99
