@@ -144,7 +144,13 @@ _HINTS = {
     "tf.contrib.metrics.streaming_concat": "Arrays in a program have fixed sizes: collect rows with estimator.predict instead",
     "tf.contrib.estimator.SavedModelEstimator": "Go on from a checkpoint: tf.estimator.Estimator(model_fn, warm_start_from=folder)",
     "tf.contrib.losses": f"{_TF1}: use tf.losses",
-    "tf.contrib.eager": f"{_TF1}: code outside of programs runs at once already; use tf.GradientTape",
+    **dict.fromkeys(
+        (
+            *(f"tf.contrib.eager.{kind}_function" for kind in ("gradients", "value_and_gradients")),
+            *(f"tf.contrib.eager.implicit_{kind}" for kind in ("gradients", "value_and_gradients")),
+        ),
+        f"{_TF1}: use tf.GradientTape",
+    ),
     "tf.contrib.cudnn_rnn": f"{_TF1}: use tf.nn.rnn_cell and tf.nn.dynamic_rnn",
     "tf.contrib.cloud": "Paths such as gs://bucket/folder need no configuration: leave it out",
     "tf.contrib.gan": f"{_TF1}: minimize both losses in one model function, each with its var_list",

@@ -10,6 +10,7 @@ _LAZY = {
             *(
                 "crf",
                 "data",
+                "eager",
                 "estimator",
                 "framework",
                 "learn",
