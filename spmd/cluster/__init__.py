@@ -27,10 +27,14 @@ from spmd.cluster.health import HEALTH_VARIABLE as HEALTH_VARIABLE
 from spmd.cluster.health import current_health as current_health
 from spmd.cluster.job_token import TOKEN_PATH_VARIABLE as TOKEN_PATH_VARIABLE
 from spmd.cluster.job_token import TOKEN_VARIABLE as TOKEN_VARIABLE
+from spmd.cluster.job_token import is_proof as is_proof
+from spmd.cluster.job_token import make_challenge as make_challenge
+from spmd.cluster.job_token import prove as prove
 from spmd.cluster.job_token import read_token as read_token
 from spmd.cluster.notice import Notice as Notice
 from spmd.cluster.progress import progress as progress
 from spmd.cluster.roster import canonical_host as canonical_host
+from spmd.cluster.roster import is_loopback as is_loopback
 from spmd.cluster.runtime import initialize as initialize
 from spmd.cluster.runtime import process_id as process_id
 from spmd.cluster.runtime import shutdown as shutdown
@@ -39,3 +43,9 @@ from spmd.cluster.runtime import wait_seconds as wait_seconds
 from spmd.cluster.shared_random import SharedDraws as SharedDraws
 from spmd.cluster.shared_random import shared_seed as shared_seed
 from spmd.cluster.store import all_gather_small as all_gather_small
+from spmd.cluster.wire import Line as Line
+from spmd.cluster.wire import connect as connect
+from spmd.cluster.wire import join_address as join_address
+from spmd.cluster.wire import listen as listen
+from spmd.cluster.wire import readable as readable
+from spmd.cluster.wire import split_address as split_address

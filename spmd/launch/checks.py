@@ -85,12 +85,13 @@ def check_port(option: str, text: str) -> int:
     return int(text)
 
 
-def address_of(text: str, port: int) -> str:
+def address_of(text: str, port: int, option: str = "--hosts") -> str:
     """Checks a host, to which a port may be attached, and attaches one if there is none.
 
     Args:
         text: a name, an IPv4 address or an IPv6 address in brackets; and maybe `:` and a port.
         port: the port if there is none.
+        option: where the host comes from, for the error.
 
     Raises:
         LaunchError: it is no host, or the port is none.
@@ -104,8 +105,8 @@ def address_of(text: str, port: int) -> str:
         host, own = text, str(port)
     if text.count(":") > 1 and not text.startswith("["):
         raise LaunchError(
-            f"Expected a host, or HOST:PORT, but --hosts names {text!a}. Write an IPv6 address in brackets, for example "
-            f"--hosts '[{ascii(text)[1:-1]}]'."
+            f"Expected a host, or HOST:PORT, but {option} names {text!a}. Write an IPv6 address in brackets, for example "
+            f"{option} '[{ascii(text)[1:-1]}]'."
         )
     if host.startswith("["):
         try:
@@ -113,12 +114,12 @@ def address_of(text: str, port: int) -> str:
             ipaddress.IPv6Address(host[1:-1] if host.endswith("]") and "%" not in host else "")
         except ValueError:
             raise LaunchError(
-                f"Expected an IPv6 address in brackets, but --hosts names {text!a}. Write, for example, --hosts '[fd00::1]'."
+                f"Expected an IPv6 address in brackets, but {option} names {text!a}. Write, for example, {option} '[fd00::1]'."
             ) from None
     elif not _HOST.fullmatch(host):
         raise LaunchError(
-            f"Expected hosts of letters, digits, dashes and dots, but --hosts names {text!a}. Write, for example, "
-            "--hosts node0,node1:2300."
+            f"Expected hosts of letters, digits, dashes and dots, but {option} names {text!a}. Write, for example, "
+            f"{option} {'node0,node1:2300' if option == '--hosts' else 'node0:2300'}."
         )
     return f"{host}:{check_port(f'the port of {host}', own)}"
 

@@ -11,12 +11,22 @@ from typing import Any
 
 from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import LaunchError
-from spmd.launch.checks import check_number, check_port, check_variable, read_workers
+from spmd.launch.agents.agent import Rendezvous, run_agent
+from spmd.launch.agents.leader import Patience
+from spmd.launch.checks import (
+    address_of,
+    check_number,
+    check_port,
+    check_variable,
+    read_workers,
+)
 from spmd.launch.job import (
     DEADLINE_SECONDS,
     DEFAULT_PORT,
     JOB_VARIABLE,
+    JOIN_SECONDS,
     MAX_INTERRUPTIONS,
+    SETTLE_SECONDS,
     Job,
     name_of,
 )
@@ -29,7 +39,7 @@ from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
 from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.supervisor import supervise
-from spmd.launch.tasks import Roles
+from spmd.launch.tasks import Roles, check_workers_only
 from spmd.launch.token import TOKEN_PATH_VARIABLE, TOKEN_VARIABLE, token_to_render
 from spmd.topology import SIMULATE_VARIABLE
 
@@ -39,6 +49,9 @@ _MANIFESTS = {
     "jobset": render_jobset,
     "raycluster": render_raycluster,
 }
+
+# Which of them an elastic job has.
+_ELASTIC = ("kubernetes", "jobset")
 
 _EXAMPLES = """\
 examples:
@@ -50,6 +63,9 @@ examples:
 
   four workers, or down to two after some were killed:
     jaxtribute launch --workers 2:4 train.py
+
+  the same with one worker on each machine, on which this is to be run:
+    jaxtribute launch --rendezvous node0 --workers 2:4 train.py
 
   asynchronous training, with two parameter servers and four workers:
     jaxtribute launch --ps 2 --workers 4 --chief train.py
@@ -100,13 +116,18 @@ _HELP = {
         "--regrow-seconds": "how long --workers MIN:MAX runs with fewer than MAX before all start again (default: 300; 0: for ever)",
         "--evaluator-seconds": "how long the evaluator may run after the training (default: 300)",
     },
+    "one worker on each of several machines, run on all of them": {
+        "--rendezvous": f"HOST or HOST:PORT where the agents of the job meet: the one on that host leads (port: {DEFAULT_PORT})",
+        "--settle-seconds": "how long to wait for more agents before it starts with fewer than MAX (default: 30)",
+        "--join-seconds": "how long agents wait for MIN of them, and for the one that leads (default: 600)",
+        "--max-interruptions": "how often the job starts again because agents are lost or come, or without fault under Slurm or a JobSet (default: 100)",
+    },
     "other machines: print, start nothing": {
         "--hosts": "hosts, or a file with one per line: print the command for each",
         "--render": "print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob, a JobSet or KubeRay's RayCluster",
         "--name": "name of the job (default: from the script's)",
         "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
         "--deadline-seconds": "end the job after this time, whatever restarts (default: a week)",
-        "--max-interruptions": "how often a job starts again that was not at fault, under Slurm or a JobSet (default: 100)",
         "--health-port": "port of the pods on which tasks answer probes and Prometheus (default: none)",
         "--token": "make a secret that tasks prove to each other when they meet, and programs elsewhere to jaxtribute server; with --ps there is one anyway",
         "--image": "container image of the pods",
@@ -137,7 +158,7 @@ def _variable(text: str) -> tuple[str, str | None]:
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "script": {"nargs": argparse.REMAINDER, "metavar": "SCRIPT"},
     "-m": {"dest": "module", "nargs": argparse.REMAINDER, "metavar": "MODULE"},
-    "--workers": {"metavar": "N"},
+    "--workers": {"metavar": "N|MIN:MAX"},
     "--chief": {"action": "store_true"},
     "--ps": {"type": int, "default": 0, "metavar": "N"},
     "--evaluator": {"action": "store_true"},
@@ -149,6 +170,9 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--grace-seconds": {"type": float, "default": 30, "metavar": "S"},
     "--regrow-seconds": {"type": float, "default": 300, "metavar": "S"},
     "--evaluator-seconds": {"type": float, "default": 300, "metavar": "S"},
+    "--rendezvous": {"metavar": "HOST[:PORT]"},
+    "--settle-seconds": {"type": float, "default": SETTLE_SECONDS, "metavar": "S"},
+    "--join-seconds": {"type": float, "default": JOIN_SECONDS, "metavar": "S"},
     "--hosts": {"metavar": "A,B,C"},
     "--render": {"choices": ["slurm", *_MANIFESTS]},
     "--name": {},
@@ -254,11 +278,21 @@ def _run(options: argparse.Namespace) -> int:
         environment = {**os.environ, **variables}
         if options.simulate is not None:
             environment[SIMULATE_VARIABLE] = options.simulate
+        if options.rendezvous is not None:
+            rendezvous = _rendezvous(options, roles)
+            return run_agent(
+                words, roles, environment, options.devices_per_worker, policy, rendezvous
+            )
         return supervise(words, roles, environment, options.devices_per_worker, policy)
-    if least is not None:
+    if options.rendezvous is not None:
         raise LaunchError(
-            f"Expected a fixed number of workers, since --hosts and --render describe each task, but --workers is "
-            f"{options.workers}. Write --workers {workers}."
+            "Expected either --rendezvous, which starts a worker on this machine, or --hosts or --render, which print what other "
+            "machines run, but there are both. Leave --rendezvous out: what is printed has it."
+        )
+    if least is not None and options.render not in (None, *_ELASTIC):
+        raise LaunchError(
+            f"Expected a fixed number of workers, since --render is {options.render}, but --workers is {options.workers}. Write "
+            f"--workers {workers}, or --render kubernetes."
         )
     if options.simulate is not None:
         raise LaunchError(
@@ -277,11 +311,29 @@ def _run(options: argparse.Namespace) -> int:
         grace_seconds=round(options.grace_seconds),
         deadline_seconds=options.deadline_seconds,
         max_interruptions=options.max_interruptions,
+        settle_seconds=options.settle_seconds,
+        join_seconds=options.join_seconds,
         health_port=options.health_port,
         token=_token(options, roles, variables, references),
     )
     print(_render(options, job, hosts), end="")
     return 0
+
+
+def _rendezvous(options: argparse.Namespace, roles: Roles) -> Rendezvous:
+    """Checks what an agent is told."""
+    check_workers_only(roles, "--rendezvous")
+    if options.simulate is not None:
+        raise LaunchError(
+            "Expected real devices, since --rendezvous is for several machines, but there is --simulate. Write "
+            "--devices-per-worker N --env JAX_PLATFORMS=cpu, or leave --rendezvous out."
+        )
+    check_number("--settle-seconds", options.settle_seconds)
+    check_number("--join-seconds", options.join_seconds)
+    check_number("--max-interruptions", options.max_interruptions)
+    patience = Patience(options.settle_seconds, options.join_seconds, options.max_interruptions)
+    endpoint = address_of(options.rendezvous, options.port, "--rendezvous")
+    return Rendezvous(endpoint, patience)
 
 
 def _token(
@@ -292,7 +344,7 @@ def _token(
 ) -> str:
     """Returns the secret to write down; empty if the tasks need none, or are told of one."""
     told = {TOKEN_VARIABLE, TOKEN_PATH_VARIABLE}.intersection(references)
-    needed = roles.ps > 0 or options.token
+    needed = roles.ps > 0 or roles.min_workers is not None or options.token
     return token_to_render(os.environ, variables) if needed and not told else ""
 
 

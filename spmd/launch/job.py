@@ -16,6 +16,8 @@ from spmd.topology import simulation_environment
 DEFAULT_PORT = 2222
 # A week, and more often than machines are taken away in one.
 DEADLINE_SECONDS, MAX_INTERRUPTIONS = 7 * 24 * 3600, 100
+# How long the agents of an elastic job wait: those that are there for more of them, and each for the one that leads.
+SETTLE_SECONDS, JOIN_SECONDS = 30.0, 600.0
 # Names the job: the same for all tasks, and after a restart, and another one for each launch.
 JOB_VARIABLE = "JAXTRIBUTE_JOB"
 
@@ -39,6 +41,8 @@ class Job:
         health_port: the port on which tasks tell of their health; None if they do not.
         max_interruptions: how often it starts again without having failed, because machines were taken away.
         token: the secret that tasks prove to each other; empty if they need none, or have one already.
+        settle_seconds: how long an elastic job waits for more agents before it starts with fewer workers than there may be.
+        join_seconds: how long its agents wait for enough of them, and for the one that leads.
         references: names of further environment variables, whose values are secret: they are not written down.
 
     Raises:
@@ -56,6 +60,8 @@ class Job:
     deadline_seconds: int = DEADLINE_SECONDS
     max_interruptions: int = MAX_INTERRUPTIONS
     health_port: int | None = None
+    settle_seconds: float = SETTLE_SECONDS
+    join_seconds: float = JOIN_SECONDS
     token: str = dataclasses.field(default="", repr=False)
     references: Sequence[str] = ()
 
@@ -77,6 +83,8 @@ class Job:
         check_number("--grace-seconds", self.grace_seconds)
         check_number("--deadline-seconds", self.deadline_seconds, 1, MOST_SECONDS)
         check_number("--max-interruptions", self.max_interruptions)
+        check_number("--settle-seconds", self.settle_seconds)
+        check_number("--join-seconds", self.join_seconds)
         for name, value in self.environment.items():
             check_variable(name, value)
         for name in self.references:
@@ -88,6 +96,35 @@ class Job:
     def command(self) -> tuple[str, ...]:
         """The words of the command, with the `python` of the machine that runs it."""
         return ("python", *self.words)
+
+    def agent_command(self, endpoint: str) -> tuple[str, ...]:
+        """Makes the words of the command of each machine of an elastic job.
+
+        Args:
+            endpoint: `host:port`, where the agents of the job meet.
+
+        Examples:
+            >>> job = Job("train", ("train.py",), Roles(4, min_workers=2), grace_seconds=60)
+            >>> print(*job.agent_command("node0:2222"))
+            jaxtribute launch --rendezvous node0:2222 --workers 2:4 --grace-seconds 60 train.py
+        """
+        options = [
+            ("--devices-per-worker", self.devices_per_worker, None),
+            ("--max-restarts", self.max_restarts, Job.max_restarts),
+            ("--grace-seconds", self.grace_seconds, Job.grace_seconds),
+            ("--max-interruptions", self.max_interruptions, MAX_INTERRUPTIONS),
+            ("--settle-seconds", self.settle_seconds, SETTLE_SECONDS),
+            ("--join-seconds", self.join_seconds, JOIN_SECONDS),
+        ]
+        changed = [
+            word
+            for option, value, default in options
+            if value != default
+            for word in (option, str(value) if isinstance(value, int) else f"{value:g}")
+        ]
+        workers = f"{self.roles.min_workers}:{self.roles.workers}"
+        where = ("jaxtribute", "launch", "--rendezvous", endpoint, "--workers", workers)
+        return (*where, *changed, *self.words)
 
     @property
     def on_cpu(self) -> bool:

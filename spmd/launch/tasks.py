@@ -9,6 +9,21 @@ from spmd.errors import LaunchError
 from spmd.launch.checks import MOST_TASKS, check_number
 
 
+def check_workers_only(roles: "Roles", option: str) -> None:
+    """Raises LaunchError if there are other tasks than workers, where an agent runs one on each machine.
+
+    Args:
+        roles: the tasks.
+        option: what asks for agents.
+    """
+    if len(roles.all) > roles.workers:
+        extra = "--ps" if roles.ps else "--chief" if roles.chief else "--evaluator"
+        raise LaunchError(
+            f"Expected workers only, since with {option} each machine runs one, and worker 0 is the chief, but there is {extra}. "
+            "Leave it out; an evaluator is a job of its own: --workers 1."
+        )
+
+
 def names_of(tasks: Iterable[Task]) -> str:
     """Names tasks on one line, many workers as a range.
 

@@ -2,10 +2,16 @@
 
 import dataclasses
 import re
+import secrets
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.ports import free_ports
 
 pytestmark = [pytest.mark.multiprocess, pytest.mark.slow]
 
@@ -73,4 +79,65 @@ def test_two_of_four_workers_are_lost_and_come_back(run_python, tmp_path, fixed)
     assert (first, second) == ((4, 0), (2, KILL_AT // INTERVAL * INTERVAL))
     assert third[0] == 4
     assert KILL_AT < third[1] < STEPS  # two workers trained, and those that came back did
+    compare(run, fixed)
+
+
+@pytest.fixture
+def start_agents(fresh_environment, tmp_path):
+    """Starts agents of a job of two to four workers that train in a directory; what they print is in files there."""
+    (port,), started = free_ports(1), []
+    environment = {
+        **fresh_environment,
+        **{"RAY_AUTH_TOKEN": secrets.token_hex(16), "KILL_LAUNCHERS": "yes"},
+    }
+
+    def start(count, directory):
+        words = [
+            *("-m", "spmd.cli", "launch", "--rendezvous", f"localhost:{port}", "--workers", "2:4"),
+            *("--devices-per-worker", "1", "--settle-seconds", "20", PROGRAM, directory, "1", "3"),
+        ]
+        for _ in range(count):
+            with open(directory / f"agent-{len(started)}.txt", "w") as output:
+                command = [sys.executable, *map(str, words)]
+                started.append(
+                    subprocess.Popen(
+                        command, env=environment, cwd=tmp_path, stdout=output, stderr=output
+                    )
+                )
+        return started[-count:]
+
+    yield start
+    for agent in started:
+        agent.kill()
+        agent.wait()
+
+
+def test_two_of_four_machines_are_lost_and_come_back(start_agents, tmp_path, fixed) -> None:
+    """Each agent stands for a machine: those that are lost get SIGKILL, and their workers with them."""
+    directory = tmp_path / "elastic"
+    directory.mkdir()
+    agents, notes = start_agents(4, directory), directory / "notes.txt"
+
+    def wait_until(condition, seconds=400):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            output = [path.read_text() for path in sorted(directory.glob("agent-*.txt"))]
+            assert time.monotonic() < deadline, "\n".join(output)
+            time.sleep(0.2)
+
+    def have_two_trained() -> bool:
+        *_, last = notes.read_text().split("attempt ") if notes.exists() else [""]
+        return last.startswith("2 ") and last.count("step ") > INTERVAL
+
+    wait_until(have_two_trained)
+    lost = [agent for agent in agents if agent.poll() is not None]
+    assert len(lost) == 2
+    agents = [agent for agent in agents if agent not in lost] + start_agents(2, directory)
+    wait_until(lambda: all(agent.poll() is not None for agent in agents))
+    assert [agent.returncode for agent in agents] == [0] * 4
+    run = Run.of(directory)
+    assert run.attempts[0] == (4, 0)
+    assert (2, KILL_AT // INTERVAL * INTERVAL) in run.attempts
+    assert run.attempts[-1][0] == 4
+    assert KILL_AT < run.attempts[-1][1] < STEPS
     compare(run, fixed)

@@ -1,13 +1,13 @@
 """The command for each host, for a cluster with nothing but a shell on each machine."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 
 from spmd.errors import LaunchError
 from spmd.launch.checks import address_of, check_all_differ
 from spmd.launch.job import DEFAULT_PORT, Job
-from spmd.launch.tasks import Roles
+from spmd.launch.tasks import Roles, check_workers_only
 from spmd.launch.token import TOKEN_PATH_VARIABLE
 from spmd.launch.write_tf_config import cluster_of, write_tf_config
 
@@ -83,6 +83,8 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
         PYTHONUNBUFFERED=1 TF_CONFIG='{"cluster": {"worker": ["a:2222"]}, "task": {"type": "worker", "index": 0}}' python train.py
     """
     addresses = [address_of(host, job.port) for host in hosts]
+    if job.roles.min_workers is not None:
+        return _render_agents(job, addresses[0], hosts)
     tasks = job.roles.cluster
     cluster = cluster_of(tasks, addresses[: len(tasks)])
     lines = _head(job)
@@ -91,15 +93,34 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
         if job.devices_per_worker is not None and not job.on_cpu and task.task_type != "ps":
             variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
         variables["TF_CONFIG"] = write_tf_config(cluster, task)
-        words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
-        words += [
-            f'{name}="${{{name}:?is not set on this host}}"'
-            for name in job.references
-            if name not in variables
-        ]
-        if job.token:
-            words.append(f"{TOKEN_PATH_VARIABLE}={_token_path(job)}")
-        lines += ["", f"# {task}, on {host}", f"{' '.join(words)} {shlex.join(job.command)}"]
+        words = [*_assignments(job, variables), shlex.join(job.command)]
+        lines += ["", f"# {task}, on {host}", " ".join(words)]
+    return "\n".join(lines) + "\n"
+
+
+def _assignments(job: Job, variables: Mapping[str, str]) -> list[str]:
+    """Writes environment variables of a command, those among them whose values are not written down."""
+    words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+    words += [
+        f'{name}="${{{name}:?is not set on this host}}"'
+        for name in job.references
+        if name not in variables
+    ]
+    if job.token:
+        words.append(f"{TOKEN_PATH_VARIABLE}={_token_path(job)}")
+    return words
+
+
+def _render_agents(job: Job, endpoint: str, hosts: Sequence[str]) -> str:
+    """Writes the command of an elastic job, which is the same on all hosts."""
+    check_workers_only(job.roles, "--workers MIN:MAX")
+    lines = [
+        f"# {job.title}, or {job.roles.min_workers} at least. Start it on each of {', '.join(hosts)}, in any order and whenever you like,",
+        f"# in a directory with the same files. {hosts[0]} leads: the others wait for it.",
+        *_secret(job),
+        "",
+        " ".join([*_assignments(job, job.environment), shlex.join(job.agent_command(endpoint))]),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -114,14 +135,18 @@ def _head(job: Job) -> list[str]:
             f"# {job.title}. Start each on its host, all within the cluster's start-up time-out, in a directory with",
             "# the same files. If one fails, stop all and start all again; a script that restores its last checkpoint goes on.",
         ]
-    if job.token:
-        path = _token_path(job)
-        lines += [
-            "#",
-            f"# First make a secret, once, and copy it to {path} on every host:",
-            f"#   mkdir -p -m 700 {PurePath(path).parent}; (umask 077; openssl rand -hex 32 > {path})",
-        ]
-    return lines
+    return lines + _secret(job)
+
+
+def _secret(job: Job) -> list[str]:
+    if not job.token:
+        return []
+    path = _token_path(job)
+    return [
+        "#",
+        f"# First make a secret, once, and copy it to {path} on every host:",
+        f"#   mkdir -p -m 700 {PurePath(path).parent}; (umask 077; openssl rand -hex 32 > {path})",
+    ]
 
 
 def _token_path(job: Job) -> str:

@@ -4,7 +4,12 @@ from collections import Counter
 
 from spmd.cluster import RESTART_LIMIT_VARIABLE, RESTART_VARIABLE
 from spmd.launch.job import Job
-from spmd.launch.manifests.kubernetes import RESTARTS_ALONE, indexed_job, job_of_pods_alone
+from spmd.launch.manifests.kubernetes import (
+    RESTARTS_ALONE,
+    indexed_job,
+    job_of_agents,
+    job_of_pods_alone,
+)
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
@@ -19,6 +24,8 @@ from spmd.launch.manifests.pod import (
 )
 from spmd.launch.write_tf_config import cluster_of
 
+_NETWORK = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
+
 
 def render_jobset(job: Job, options: PodOptions) -> str:
     """Writes the YAML of a JobSet with a Job for each task type.
@@ -29,6 +36,8 @@ def render_jobset(job: Job, options: PodOptions) -> str:
 
     Source: https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/
     """
+    if job.roles.min_workers is not None:
+        return _render_elastic(job, options)
     tasks, alone = job.roles.cluster, job.roles.ps > 0
     # Hostnames of a JobSet: set, replicated Job, its index, the pod's index.
     hosts = [f"{job.name}-{task.task_type}-0-{task.task_index}.{job.name}" for task in tasks]
@@ -67,7 +76,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
     ]
     spec: Manifest = {
         **options.suspended,
-        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+        "network": _NETWORK,
         # The set is complete, and what still runs is stopped, when all tasks that train have succeeded, or the chief
         # that coordinates has.
         "successPolicy": {
@@ -79,7 +88,23 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         else {"maxRestarts": job.max_restarts, "rules": rules},
         "replicatedJobs": replicated,
     }
-    jobset = resource("jobset.x-k8s.io/v1alpha2", "JobSet", metadata_of(job, options), spec)
     title = "Each pod starts again alone." if alone else "All Jobs of the set start again together."
+    return _write(job, options, title, spec)
+
+
+def _render_elastic(job: Job, options: PodOptions) -> str:
+    """Writes a JobSet of one Job, whose pods each run an agent: the set gives them names, and Kueue admits it as a whole."""
+    inner = job_of_agents(job, options, f"{job.name}-worker-0-0.{job.name}:{job.port}")
+    spec: Manifest = {
+        **options.suspended,
+        "network": _NETWORK,
+        "failurePolicy": {"maxRestarts": 0},
+        "replicatedJobs": [{"name": "worker", "replicas": 1, "template": {"spec": inner}}],
+    }
+    return _write(job, options, "Each pod runs an agent, and starts again alone.", spec)
+
+
+def _write(job: Job, options: PodOptions, title: str, spec: Manifest) -> str:
+    jobset = resource("jobset.x-k8s.io/v1alpha2", "JobSet", metadata_of(job, options), spec)
     policy = network_policy(job, {"jobset.sigs.k8s.io/jobset-name": job.name})
     return to_yaml(job, title, [*token_secret(job), policy, jobset])

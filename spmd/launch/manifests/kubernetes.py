@@ -16,7 +16,12 @@ from spmd.launch.manifests.pod import (
     to_yaml,
     token_secret,
 )
+from spmd.launch.tasks import check_workers_only
 from spmd.launch.write_tf_config import cluster_of
+
+_AGENT_SECONDS = 10
+# SIGABRT, SIGKILL, SIGSEGV, SIGTERM: exit codes of 128 and the signal.
+_KILLED = [134, 137, 139, 143]
 
 
 def render_kubernetes(job: Job, options: PodOptions) -> str:
@@ -37,17 +42,10 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
             f"Expected one Job for --queue, since Kueue admits each by itself, but there are {len(kinds)} that need each other "
             f"({', '.join(kinds)}). Write --render jobset, which it admits as one."
         )
+    if job.roles.min_workers is not None:
+        return _render_elastic(job, options)
+    manifests = [*token_secret(job), *_network(job)]
     labels = labels_of(job)
-    networking: Manifest = {
-        "clusterIP": "None",
-        "selector": {"app.kubernetes.io/name": job.name},
-        # Tasks connect to each other before they are ready.
-        "publishNotReadyAddresses": True,
-        "ports": [{"name": "training", "port": job.port}],
-    }
-    service = resource("v1", "Service", {"name": job.name, "labels": labels}, networking)
-    policy = network_policy(job, {"app.kubernetes.io/name": job.name})
-    manifests = [*token_secret(job), service, policy]
     tasks = job.roles.cluster
     hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in tasks]
     cluster = cluster_of(tasks, [f"{host}:{job.port}" for host in hosts])
@@ -65,6 +63,60 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         manifests.append(resource("batch/v1", "Job", metadata, {**options.suspended, **spec}))
     title = "An Indexed Job for each task type, and the Service that names their pods."
     return to_yaml(job, title, manifests)
+
+
+def _network(job: Job) -> list[Manifest]:
+    """Makes the Service that names the pods of a job, and the policy of their network."""
+    selected = {"app.kubernetes.io/name": job.name}
+    networking: Manifest = {
+        "clusterIP": "None",
+        "selector": selected,
+        # Tasks connect to each other before they are ready.
+        "publishNotReadyAddresses": True,
+        "ports": [{"name": "training", "port": job.port}],
+    }
+    metadata = {"name": job.name, "labels": labels_of(job)}
+    return [resource("v1", "Service", metadata, networking), network_policy(job, selected)]
+
+
+def _render_elastic(job: Job, options: PodOptions) -> str:
+    """Writes an Indexed Job of agents, and a headless Service by which they find the first, which leads."""
+    spec = job_of_agents(job, options, f"{job.name}-worker-0.{job.name}:{job.port}")
+    labels = labels_of(job)
+    spec["template"]["metadata"] = {"labels": labels}
+    spec["template"]["spec"]["subdomain"] = job.name
+    metadata = {"name": f"{job.name}-worker", "labels": {**labels, **options.labels}}
+    agents = resource("batch/v1", "Job", metadata, {**options.suspended, **spec})
+    title = "An Indexed Job whose pods each run an agent, and the Service that names them."
+    return to_yaml(job, title, [*token_secret(job), *_network(job), agents])
+
+
+def job_of_agents(job: Job, options: PodOptions, endpoint: str) -> Manifest:
+    """Makes the `JobSpec` of an Indexed Job each pod of which runs an agent of an elastic job, and starts again alone.
+
+    Args:
+        job: the job.
+        options: settings of the pods.
+        endpoint: `host:port` of the first pod, which leads.
+
+    Raises:
+        LaunchError: there are other tasks than workers.
+
+    Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/#success-policy
+    """
+    check_workers_only(job.roles, "--workers MIN:MAX")
+    command = job.agent_command(endpoint)
+    pod = pod_spec(job, options, "worker", "worker", "Never", command=command)
+    # Agents give their workers the grace period; then they need a moment themselves.
+    pod["terminationGracePeriodSeconds"] += _AGENT_SECONDS
+    spec = indexed_job(job, job.roles.workers, job.max_restarts, "Ignore", {"spec": pod})
+    spec["backoffLimitPerIndex"], spec["maxFailedIndexes"] = spec.pop("backoffLimit"), 0
+    # When the job has failed, so have all agents. Codes from 128 on say that something killed one: it starts again.
+    failed = {"operator": "NotIn", "values": _KILLED}
+    spec["podFailurePolicy"]["rules"].append({"action": "FailJob", "onExitCodes": failed})
+    # The training may end without a pod that has not come back.
+    spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
+    return spec
 
 
 def labels_of(job: Job) -> dict[str, str]:

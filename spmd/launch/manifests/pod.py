@@ -104,6 +104,7 @@ def pod_spec(
     restart: str,
     environment: Sequence[Manifest] = (),
     port_name: str = "training",
+    command: Sequence[str] = (),
 ) -> Manifest:
     """Makes the `PodSpec` of a task.
 
@@ -115,6 +116,7 @@ def pod_spec(
         restart: its restart policy, or "" if another controller sets it.
         environment: further variables, as Kubernetes writes them.
         port_name: name of its port.
+        command: what it runs, if that is not the command of the job.
 
     Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
     """
@@ -128,7 +130,7 @@ def pod_spec(
     main: Manifest = {
         "name": container,
         "image": options.image,
-        "command": [_literal(word) for word in job.command],
+        "command": [_literal(word) for word in command or job.command],
         "env": [*variables, *environment],
         "ports": [{"name": port_name, "containerPort": job.port}],
     }

@@ -2,8 +2,9 @@
 
     jaxtribute launch --workers 2:4 elastic.py DIRECTORY [WORKER ...]
 
-The WORKERs get SIGKILL after a step of the first attempt; while fewer than four train, later steps take long. The first worker
-notes the number of workers of each attempt, and step, loss and rows of each step, and leaves the weights.
+The WORKERs get SIGKILL after a step of the first attempt that has four, with their launchers if KILL_LAUNCHERS is set; while
+fewer than four are launched, later steps take long. The first worker notes the number of workers of each attempt, and step, loss
+and rows of each step, and leaves the weights.
 """
 
 import os
@@ -19,7 +20,8 @@ from frontends import tf
 STEPS, INTERVAL, KILL_AT, SLOW_FROM, ALL = 60, 4, 14, 26, 4
 
 directory, victims = Path(sys.argv[1]), [int(word) for word in sys.argv[2:]]
-attempt = int(os.environ.get("JAXTRIBUTE_RESTART", "0"))
+
+is_launched = "JAXTRIBUTE_RESTART" in os.environ
 
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 me = strategy.cluster_resolver.task_id or 0
@@ -69,14 +71,16 @@ with open(directory / "notes.txt" if me == 0 else os.devnull, "a") as notes:
             loss, row = train(batch)
             row = strategy.gather(row, axis=0)
             print("step", int(step), float(loss), *map(int, row), file=notes, flush=True)
-            if attempt == 0 and int(step) == KILL_AT and me in victims:
-                os.kill(os.getpid(), signal.SIGKILL)
+            if int(step) == KILL_AT and workers == ALL and me in victims:
+                launcher = os.environ.get("KILL_LAUNCHERS")
+                os.kill(os.getppid() if launcher else os.getpid(), signal.SIGKILL)
+                signal.pause()
             if int(step) % INTERVAL == 0:
                 manager.save()
             handler.save_checkpoint_if_preempted()
             if int(step) == STEPS:
                 break
-            if 1 < workers < ALL and int(step) >= SLOW_FROM:
+            if is_launched and workers < ALL and int(step) >= SLOW_FROM:
                 time.sleep(5.0)
 
 if me == 0:

@@ -216,6 +216,9 @@ _OPTIONS = (
     *(
         "--workers",
         "--regrow-seconds",
+        "--settle-seconds",
+        "--join-seconds",
+        "--rendezvous",
         "--ps",
         "--devices-per-worker",
         "--env",

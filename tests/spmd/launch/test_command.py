@@ -88,8 +88,9 @@ def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
         (["--workers", "0:3", __file__], "Write --workers 1:3"),
         (["--workers", "1:3", "--ps", 1, "--chief", __file__], "Write --workers 3"),
         (["--workers", "1:2", "--regrow-seconds", -1, __file__], "--regrow-seconds"),
-        (["--workers", "1:2", "--hosts", "a,b", __file__], "Write --workers 2"),
-        (["--workers", "1:2", "--render", "slurm", __file__], "Write --workers 2"),
+        (["--workers", "1:2", "--hosts", "a,b,c", __file__], "Expected a host for each of 2 tasks"),
+        (["--workers", "1:2", "--render", "slurm", __file__], "Write --workers 2, or --render"),
+        (["--workers", "1:2", "--hosts", "a,b,c", "--chief", __file__], "Expected workers only"),
         (["--max-restarts", -1, __file__], "--max-restarts"),
         (["--grace-seconds", -1, __file__], "--grace-seconds"),
         (["--devices-per-worker", 0, __file__], "--devices-per-worker"),
@@ -154,6 +155,12 @@ def test_tasks_that_serve_get_a_secret_on_request(printed, tmp_path: Path, monke
     (tmp_path / "token").write_text("given\n")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     assert "auth_token: given\n" in printed("--token", *words)
+
+
+def test_an_elastic_job_has_a_secret(printed) -> None:
+    words = ("--workers", "1:2", "train.py")
+    assert "RAY_AUTH_TOKEN_PATH=" in printed("--hosts", "a,b", *words)
+    assert "kind: Secret" in printed("--render", "kubernetes", "--image", "i", *words)
 
 
 @pytest.mark.parametrize("words", [["--volume", "claim"], ["--render", "docker"]])

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -30,6 +31,14 @@ def test_the_end_of_a_child_ends_the_wait() -> None:
         assert wait(60.0) == []
         child.wait()
     assert child.returncode == 0
+
+
+def test_what_another_socket_has_ends_the_wait_too() -> None:
+    reading, writing = socket.socketpair()
+    with reading, writing, stop_signals() as wait:
+        writing.send(b"a")
+        assert wait(60.0, reading) == []
+        assert reading.recv(1) == b"a"
 
 
 def test_what_is_ignored_stays_ignored() -> None:

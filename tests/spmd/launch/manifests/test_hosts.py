@@ -86,3 +86,31 @@ def test_hosts_are_there_each_one_once(text: str, message: str) -> None:
 def test_there_are_as_many_hosts_as_tasks() -> None:
     with pytest.raises(LaunchError, match=r"each of 3 tasks .* there are 2: a, b"):
         roles_on(["a", "b"], 3, chief=False, evaluator=False)
+
+
+def test_the_command_of_an_elastic_job_is_the_same_on_every_host(tmp_path: Path) -> None:
+    (tmp_path / "jaxtribute").write_text('#!/bin/sh\necho "$A" "$RAY_AUTH_TOKEN_PATH" "$@"\n')
+    (tmp_path / "jaxtribute").chmod(0o755)
+    roles = Roles(3, min_workers=2)
+    job = Job("train", ("t.py", "it's"), roles, {"A": "x y"}, token="0123", grace_seconds=60)
+    text = render_hosts(job, ["a:2300", "b", "c"])
+    assert "a:2300, b, c" in text
+    assert "0123" not in text
+    (command,) = commands(text)
+    output = subprocess.run(
+        ["sh", "-c", command],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": "/home/me"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+    assert output == (
+        "x y /home/me/.jaxtribute/train.token launch --rendezvous a:2300 --workers 2:3 --grace-seconds 60 t.py it's\n"
+    )
+
+
+def test_agents_run_workers_only() -> None:
+    job = Job("train", ("t.py",), Roles(1, evaluator=True, min_workers=1))
+    with pytest.raises(LaunchError, match="there is --evaluator"):
+        render_hosts(job, ["a", "b"])

@@ -2,7 +2,7 @@
 
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.launch import Job, PodOptions, Roles, render_jobset
-from tests.spmd.launch.schemas import read
+from tests.spmd.launch.schemas import check_jobset, read
 
 ROLES = Roles(2, chief=True, evaluator=True)
 
@@ -66,3 +66,20 @@ def test_kueue_admits_it_as_one() -> None:
     assert manifest["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "a"}
     assert manifest["spec"]["suspend"] is True
     assert "suspend" not in spec()
+
+
+def test_an_elastic_job_is_one_job_of_agents_that_start_again_alone() -> None:
+    job = Job("train", ("train.py",), Roles(4, min_workers=2), token="0123", port=2300)
+    secret, jobset = read(render_jobset(job, PodOptions("image", queue="gpus")))
+    check_jobset(jobset)
+    assert secret["stringData"] == {"auth_token": "0123"}
+    assert jobset["spec"]["failurePolicy"] == {"maxRestarts": 0}
+    (worker,) = jobset["spec"]["replicatedJobs"]
+    spec = worker["template"]["spec"]
+    assert (spec["completions"], spec["backoffLimitPerIndex"]) == (4, 3)
+    (container,) = spec["template"]["spec"]["containers"]
+    # Set, Job, its index, the pod's index; the set's Service has its name.
+    assert container["command"][:4] == [
+        *("jaxtribute", "launch", "--rendezvous", "train-worker-0-0.train:2300"),
+    ]
+    assert worker["name"] == "worker"

@@ -1,0 +1,1 @@
+"""An elastic job on several machines: an *agent* on each starts one worker, and the *leader* tells agents when."""

@@ -1,0 +1,141 @@
+"""An agent and its leader prove to each other that they have the secret of the job, before either believes the other.
+
+    agent -> leader   {"challenge": A}
+    leader -> agent   {"challenge": B, "proof": of A and B}
+    agent -> leader   {"claim": who it is, "proof": of A, B and the claim}
+    leader -> agent   {"welcome": true}
+
+A stranger learns that the port is open. What it sends is bounded in size and time, and so is the number of strangers.
+"""
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spmd.cluster import Line, is_proof, make_challenge, prove, readable
+from spmd.errors import LaunchError
+
+_SECONDS = 5.0  # that a stranger has, whatever it sends meanwhile
+_STRANGERS = 64  # the oldest goes when there are more
+_STRANGER_BYTES = 16_384  # room for the command of an agent
+_REFUSALS = 10  # which are told of; a stranger could fill a disk with them
+_SAME = "Give every agent the same secret: RAY_AUTH_TOKEN_PATH names a file with the same contents on every machine."
+
+
+def greet(line: Line, token: bytes, claim: Mapping[str, Any]) -> None:
+    """Proves to a leader that this agent has the secret, and has it prove the same; blocks for at most five seconds.
+
+    Args:
+        line: to the leader.
+        token: the secret.
+        claim: what the leader is to know of this agent.
+
+    Raises:
+        LaunchError: who answers does not have the secret, or finds that this agent does not have it.
+        ConnectionError: it does not answer.
+    """
+    deadline, own = time.monotonic() + _SECONDS, make_challenge()
+    line.send({"challenge": own})
+    answer = _next(line, deadline)
+    theirs = answer.get("challenge")
+    if not is_proof(answer.get("proof"), token, "leader", own, theirs):
+        raise LaunchError(
+            f"Expected an agent that has the secret of this job, but who answers at {line.peer_address()} does not prove it. {_SAME}"
+        )
+    line.send({"claim": claim, "proof": prove(token, "agent", own, theirs, claim)})
+    if not _next(line, deadline).get("welcome"):
+        raise LaunchError(f"Expected to be let in, but the leader found no proof. {_SAME}")
+
+
+def _next(line: Line, deadline: float) -> dict[str, Any]:
+    while (left := deadline - time.monotonic()) > 0:
+        if readable([line], left):
+            messages = line.receive()
+            if messages is None:
+                raise ConnectionError("who listens there closed the connection")
+            if messages:
+                return messages[0]
+    raise ConnectionError(f"who listens there has said nothing for {_SECONDS:g} s")
+
+
+class Door:
+    """Lets agents in that prove to have the secret.
+
+    Args:
+        listener: where they connect.
+        token: the secret.
+        say: tells of those that are sent away.
+    """
+
+    def __init__(self, listener: socket.socket, token: bytes, say: Callable[[str], None]) -> None:
+        self.listener = listener
+        self._token, self._say = token, say
+        self._strangers: list[_Stranger] = []
+        self._refused = 0
+
+    @property
+    def sources(self) -> list[Line | socket.socket]:
+        """What to wait for: the listener, and the connections of strangers."""
+        return [self.listener, *(stranger.line for stranger in self._strangers)]
+
+    def hear(self, ready: Line | socket.socket) -> tuple[Line, dict[str, Any]] | None:
+        """Acts on a source that has something; returns the line to an agent that is let in, and its claim."""
+        if isinstance(ready, socket.socket):
+            with contextlib.suppress(OSError):  # the peer is gone already
+                stranger = _Stranger(Line(self.listener.accept()[0]), time.monotonic())
+                stranger.line.most_bytes = _STRANGER_BYTES
+                self._strangers.append(stranger)
+            return None
+        stranger = next(one for one in self._strangers if one.line is ready)
+        messages = stranger.line.receive()
+        for message in [{}] if messages is None else messages:
+            if not stranger.own and isinstance(message.get("challenge"), str):
+                stranger.own, stranger.theirs = make_challenge(), message["challenge"]
+                proof = prove(self._token, "leader", stranger.theirs, stranger.own)
+                stranger.line.send({"challenge": stranger.own, "proof": proof})
+                continue
+            self._strangers.remove(stranger)
+            claim = message.get("claim")
+            said = "agent", stranger.theirs, stranger.own, claim
+            if isinstance(claim, dict) and stranger.own:
+                if is_proof(message.get("proof"), self._token, *said):
+                    stranger.line.send({"welcome": True})
+                    return stranger.line, claim
+                self._refuse(stranger.line)
+            stranger.line.close()
+            return None
+        return None
+
+    def drop_overdue(self) -> None:
+        """Drops strangers that take too long, or are too many."""
+        crowded = self._strangers[:-_STRANGERS]
+        for stranger in list(self._strangers):
+            if stranger in crowded or time.monotonic() - stranger.since > _SECONDS:
+                stranger.line.close()
+                self._strangers.remove(stranger)
+
+    def close(self) -> None:
+        """Lets nobody in any more."""
+        self.listener.close()
+        for stranger in self._strangers:
+            stranger.line.close()
+
+    def _refuse(self, line: Line) -> None:
+        self._refused += 1
+        with contextlib.suppress(OSError):
+            if self._refused <= _REFUSALS:
+                self._say(
+                    f"sent {line.peer_address()} away, which does not have the secret of this job. {_SAME}"
+                )
+        line.send({"refused": True})
+        line.finish()
+
+
+class _Stranger:
+    """A connection that has not proven anything yet."""
+
+    def __init__(self, line: Line, since: float) -> None:
+        self.line, self.since = line, since
+        self.own, self.theirs = "", ""
