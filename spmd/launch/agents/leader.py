@@ -17,6 +17,7 @@ from spmd.launch.summary import Row
 from spmd.launch.tasks import Roles
 from spmd.launch.write_tf_config import cluster_of
 
+_LAST_SIGNAL, _LAST_CODE = 64, 255
 _AGAIN = 10.0  # seconds after which the same line is shown again
 
 
@@ -33,6 +34,12 @@ class Patience:
     settle_seconds: float
     join_seconds: float
     max_interruptions: int
+
+
+def port_in(message: Mapping[str, Any]) -> int | None:
+    """Returns the port in what an agent says, if it is one."""
+    port = message.get("port")
+    return port if isinstance(port, int) and 0 < port < 1 << 16 else None
 
 
 class _Phase(enum.Enum):
@@ -133,7 +140,7 @@ class Leader:
             return
         if not self._running and job:
             self._attempt, self._job = max(self._attempt, attempt), job
-        self._say(f"{member.name} has come: {self._count()}")
+        self._say(f"{member.name} has come, at {member.host}: {self._count()}")
 
     def leave(self, member: Member, why: str, now: float) -> None:
         """Does without an agent whose connection is lost."""
@@ -151,7 +158,7 @@ class Leader:
 
     def hear(self, member: Member, message: Mapping[str, Any], now: float) -> None:
         """Takes note of what an agent says; the wire has seen to it that it is an agent of this job."""
-        if isinstance(port := message.get("port"), int):
+        if (port := port_in(message)) is not None:
             member.port = port
         if message.get("leaving"):
             member.leaving = True
@@ -160,6 +167,7 @@ class Leader:
         code = message.get("ended")
         if not isinstance(code, int) or member not in self._running or member.ended is not None:
             return
+        code = code if -_LAST_SIGNAL <= code <= _LAST_CODE else _LAST_CODE
         member.ended = code
         if code:
             lines = message.get("last_lines")

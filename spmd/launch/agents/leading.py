@@ -9,7 +9,7 @@ from typing import Any
 
 from spmd.cluster import Line, is_loopback, readable
 from spmd.launch.agents.handshake import Door
-from spmd.launch.agents.leader import Leader, Member
+from spmd.launch.agents.leader import Leader, Member, port_in
 
 BEAT_SECONDS = 1.0
 # An agent that is silent for so long is lost; so is the leader. Its main loop may wait for output, and for the guard.
@@ -87,20 +87,22 @@ class Leading:
 
     def _admit(self, line: Line, claim: Mapping[str, Any]) -> None:
         now, leads = time.monotonic(), claim.get("leads") is True
-        port, attempt = claim.get("port"), claim.get("attempt")
+        attempt = claim.get("attempt")
         try:
             host = line.peer_address().removeprefix("::ffff:")
         except OSError:  # it has gone again
             line.close()
             return
-        name = f"{str(claim.get('name'))[:80]} ({host}, process {claim.get('pid')})"
+        name = str(claim.get("name"))[:80]
+        if any(member.name == name for member in self._members.values()):
+            name += f" (process {claim.get('pid')})"
         command = claim.get("command")
         if self._command not in (None, command):
             self._say(
                 f"{name} runs another command: {command}, while the first agent runs {self._command}"
             )
         self._command = self._command or command
-        member = Member(name, host, line.send, leads, port if isinstance(port, int) else None)
+        member = Member(name, host, line.send, leads, port_in(claim))
         self._members[line], self._heard[line] = member, now
         self._correct_hosts()
         known = attempt if isinstance(attempt, int) else 0

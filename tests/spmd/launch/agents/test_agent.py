@@ -83,7 +83,9 @@ class FakeLeader(threading.Thread):
         """Waits for a message."""
         while True:
             assert readable([self.line], 60.0)
-            for message in self.line.receive() or []:
+            messages = self.line.receive()
+            assert messages is not None, f"the agent has gone without {key!r}"
+            for message in messages:
                 if "here" not in message:
                     self.heard.append(message)
                 if key in message:

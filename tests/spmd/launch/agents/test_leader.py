@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from spmd.launch.agents.leader import Leader, Member, Patience
 from spmd.launch.restart_policy import RestartPolicy
@@ -314,3 +316,31 @@ def test_a_fixed_number_of_workers_is_waited_for() -> None:
     assert not job.indices
     job.come()
     assert len(job.indices) == 4
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)
+_KEYS = st.sampled_from(["ended", "port", "leaving", "interrupt", "seconds", "last_lines", "x"])
+
+
+@given(st.lists(st.dictionaries(_KEYS, _JSON), max_size=8))
+@example([{"ended": 10**6, "port": 20_001}])
+@example([{"ended": -(10**6), "port": 20_001}])
+@example([{"ended": 143, "port": 10**6}])
+@example([{"ended": 143, "port": -1}])
+@settings(max_examples=100)
+def test_no_message_is_too_odd(messages: list[dict]) -> None:
+    """An agent of another release may say anything; the job goes on or ends, but the leader does not."""
+    job = Job(agents=4, restarts=0)
+    for message in messages:
+        job.leader.hear(job.agents[1], message, job.now)
+        for agent in (job.agents[0], *job.agents[2:]):
+            job.end(agent, 143)
+        job.wait(SETTLE)
+        for start in job.agents[1].heard("start"):
+            ports = [int(address.rpartition(":")[2]) for address in start["cluster"]["worker"]]
+            assert all(0 < port < 1 << 16 for port in ports)
+    assert job.leader.status is None or 0 <= job.leader.status < 256

@@ -128,6 +128,15 @@ def test_who_has_come_by_the_loopback_address_is_found_by_the_others(
     hear(second, "start")
 
 
+def test_agents_of_the_same_machine_are_told_apart(house: Callable) -> None:
+    job = house()
+    job.come(pid=7)
+    job.come(pid=8)
+    job.leading.close()
+    names = [text.partition(" has come, at 127.0.0.1")[0] for text in job.said[:2]]
+    assert names == ["host", "host (process 8)"]
+
+
 def test_another_command_is_told_of(house: Callable) -> None:
     job = house()
     for command in ("train.py", "train.py", "other.py"):
