@@ -144,6 +144,7 @@ WORKLOADS = {
         _both("input.pictures"),
         {TENSORFLOW: 1.0},
         devices=(2,),
+        rounds=5,
     ),
     "text_input": Workload(
         "Input alone: 20,000 lines, shuffle, batch 128, TextVectorization, onto 2 devices",
@@ -156,6 +157,7 @@ WORKLOADS = {
         _both("input.augmentation"),
         {TENSORFLOW: 1.0},
         devices=(2,),
+        rounds=5,
     ),
     "example_input": Workload(
         "Input alone: TFRecord of 50,000 examples, shuffle, batch 128, parse_example, hashed texts, onto 2 devices",
