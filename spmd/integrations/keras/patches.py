@@ -17,11 +17,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import keras
+from keras.src.backend.jax import numpy as keras_numpy
+from keras.src.backend.jax import random as keras_random
 from keras.src.utils import jax_layer
 
 from spmd.integrations.keras import (
     batch_normalization,
     copies,
+    initial_values,
     losses,
     masking,
     optimizers,
@@ -161,6 +164,22 @@ def _engine_patches() -> tuple[Patch, ...]:
     return (
         replace(
             jax_layer, "tf", no_tensorflow, "JaxLayer asks whether TensorFlow traces a function"
+        ),
+        *(
+            around(keras_random, function.__name__, function, "JAX compiles a draw for each shape")
+            for function in (
+                initial_values.normal,
+                initial_values.truncated_normal,
+                initial_values.uniform,
+            )
+        ),
+        *(
+            around(
+                *(keras_numpy, name, functools.partial(initial_values.filled, number)),
+                "JAX compiles a constant for each shape",
+                "shape dtype",
+            )
+            for name, number in (("zeros", 0), ("ones", 1))
         ),
         around(
             variable, "__init__", variables.make_late, "variables made in a step get values later"
