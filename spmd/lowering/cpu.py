@@ -1,4 +1,4 @@
-"""The pass that replaces operations for which XLA makes slow code on a processor, and what it replaces."""
+"""The pass that replaces operations for which XLA makes code slowly, or slow code, on a processor, and what it replaces."""
 
 import dataclasses
 import math
@@ -18,6 +18,7 @@ from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
+from spmd.lowering.random_bits import RandomBits, can_be_flat, flat_random_bits
 from spmd.lowering.spectral import (
     spectral_convolution,
     spectral_kernel_gradient,
@@ -73,7 +74,7 @@ class Thresholds:
 
 
 Rewrite: TypeAlias = Callable[..., jax.Array]
-Geometry: TypeAlias = Convolution | Pooling
+Geometry: TypeAlias = Convolution | Pooling | RandomBits
 
 
 def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
@@ -103,7 +104,7 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
     """Replaces operations of a program with rewrites that are faster on a processor.
 
     Looks into loops, branches and called functions as well. Results are XLA's, bit for bit for
-    pooling, and up to the order of sums, or the rounding of transforms, for convolutions.
+    pooling and random numbers, and up to the order of sums, or the rounding of transforms, for convolutions.
 
     Args:
         program: a traced program.
@@ -164,6 +165,8 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
         if is_empty or math.prod(pooling.window) > _MAX_WINDOW or not _is_real(pooling.dtype):
             return None
         return max_pool_gradient, pooling
+    if equation.primitive.name == "random_bits":
+        return (flat_random_bits, RandomBits.of(equation)) if can_be_flat(equation) else None
     if equation.primitive.name != "conv_general_dilated":
         return None
     conv = Convolution.of(equation)

@@ -37,6 +37,7 @@ FORMS = {
     "max_pool_gradient",
     "spectral_kernel_gradient",
     "spectral_convolution",
+    "flat_random_bits",
 }
 
 
