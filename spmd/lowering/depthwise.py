@@ -114,7 +114,7 @@ def depthwise_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array)
     products = [_product(part, gradient, conv) for _, part in conv.at_output(image)]
     zeros = [jnp.zeros((), conv.computes_in)] * len(products)
     sums = lax.reduce(products, zeros, _add, tuple(range(1, conv.rank + 1)))
-    total = jnp.stack([part.sum(0) for part in sums])
+    total = jnp.stack(sums).sum(1)
     return conv.result(total.reshape(1, *conv.out_spatial, -1))
 
 
