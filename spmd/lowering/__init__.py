@@ -10,6 +10,7 @@ from spmd.lowering.compilation_cache import keep_compiled_programs as keep_compi
 from spmd.lowering.cpu import Thresholds as Thresholds
 from spmd.lowering.cpu import for_cpu as for_cpu
 from spmd.lowering.cpu import lowered as lowered
+from spmd.lowering.draws import host_draw as host_draw
 from spmd.lowering.memory import share_one_arena as share_one_arena
 from spmd.lowering.row_access import CALLS as CALLS
 from spmd.lowering.row_access import Lookup as Lookup

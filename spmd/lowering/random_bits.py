@@ -7,13 +7,13 @@ position alone, so that those of a flat array are the same.
 
 import dataclasses
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax.extend.core import JaxprEqn
 
 from spmd._jax_internals import aval_of
+from spmd.lowering.draws import by_position
 
 # Threads share rows; those of a flat array take a fifth longer.
 _ROWS = 8
@@ -41,15 +41,8 @@ class RandomBits:
 def can_be_flat(equation: JaxprEqn) -> bool:
     """Tells whether a flat array has the bits of this operation, and may take less time to compile."""
     draw, key = RandomBits.of(equation), aval_of(equation.invars[0])
-    options: Any = jax.config
-    return (
-        len(draw.shape) > 1
-        and math.prod(draw.shape) > 0
-        and draw.bits in _TYPES
-        and key.shape == ()
-        and str(key.dtype) == "key<fry>"
-        and options.jax_threefry_partitionable
-    )
+    is_large = len(draw.shape) > 1 and math.prod(draw.shape) > 0
+    return is_large and draw.bits in _TYPES and by_position(key)
 
 
 def flat_random_bits(draw: RandomBits, key: jax.Array) -> jax.Array:

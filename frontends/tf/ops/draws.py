@@ -1,6 +1,6 @@
 """Random numbers of a key, in TensorFlow's forms: what `tf.random`, its stateless functions and generators share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -10,15 +10,16 @@ import numpy as np
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_int, static_shape
+from spmd.lowering import host_draw
+
+_NUMBER = int | float | np.ndarray | np.number
 
 
 def normal_of(
     key: jax.Array, shape: ShapeLike, mean: TensorLike, stddev: TensorLike, dtype: DTypeLike
 ) -> jax.Array:
     """Draws from a normal distribution."""
-    dtype = jax_dtype(dtype)
-    drawn = jax.random.normal(key, static_shape(shape), dtype)
-    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
+    return _scaled(_drawn(jax.random.normal, key, shape, dtype), stddev, mean)
 
 
 def uniform_of(
@@ -42,17 +43,41 @@ def uniform_of(
             )
         low, high = jnp.asarray(minval), jnp.asarray(maxval)
         return jax.random.randint(key(), sizes, low, high, dtype)
-    low, high = jnp.asarray(minval, dtype), jnp.asarray(1 if maxval is None else maxval, dtype)
-    return jax.random.uniform(key(), sizes, dtype) * (high - low) + low
+    high = 1 if maxval is None else maxval
+    if all(isinstance(bound, int | float) for bound in (minval, high)):
+        scale: TensorLike = np.asarray(high, dtype) - np.asarray(minval, dtype)
+    else:
+        scale = jnp.asarray(high, dtype) - jnp.asarray(minval, dtype)
+    return _scaled(_drawn(jax.random.uniform, key(), sizes, dtype), scale, minval)
 
 
 def truncated_of(
     key: jax.Array, shape: ShapeLike, mean: TensorLike, stddev: TensorLike, dtype: DTypeLike
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations."""
-    dtype = jax_dtype(dtype)
-    drawn = jax.random.truncated_normal(key, -2.0, 2.0, static_shape(shape), dtype)
-    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
+    return _scaled(_drawn(_truncated, key, shape, dtype), stddev, mean)
+
+
+def _truncated(key: jax.Array, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
+    return jax.random.truncated_normal(key, -2.0, 2.0, shape, dtype)
+
+
+def _drawn(
+    sample: Callable[..., jax.Array], key: jax.Array, shape: ShapeLike, dtype: DTypeLike
+) -> jax.Array | np.ndarray:
+    """Draws numbers; outside of steps the host gets them, so that nothing is compiled for this shape."""
+    sizes, dtype = static_shape(shape), jax_dtype(dtype)
+    drawn = host_draw(sample, key, sizes, dtype)
+    return sample(key, sizes, dtype) if drawn is None else drawn
+
+
+def _scaled(drawn: jax.Array | np.ndarray, scale: TensorLike, offset: TensorLike) -> jax.Array:
+    """Multiplies, then adds: two roundings, on the host as on a device."""
+    numbers = (scale, offset)
+    if isinstance(drawn, np.ndarray) and all(isinstance(one, _NUMBER) for one in numbers):
+        factor, summand = (np.asarray(one, drawn.dtype) for one in numbers)
+        return jax.device_put(drawn * factor + summand)
+    return jnp.asarray(drawn) * jnp.asarray(scale, drawn.dtype) + jnp.asarray(offset, drawn.dtype)
 
 
 def full_int_of(key: jax.Array, shape: ShapeLike, dtype: DTypeLike) -> jax.Array:
