@@ -28,6 +28,15 @@ def test_the_numbers_are_those_of_keras_alone(draw, shape):
 
 
 @pytest.mark.parametrize("draw", DRAWS)
+def test_the_numbers_are_those_of_keras_alone_where_jax_has_64_bits(draw):
+    with jax.enable_x64(True):
+        ours = getattr(keras.random, draw)((2, 3), -0.25, 1.5, seed=11)
+        theirs = alone(draw)((2, 3), -0.25, 1.5, seed=11)
+    assert ours.dtype == theirs.dtype == jnp.float32
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("draw", DRAWS)
 def test_a_generator_moves_on_as_with_keras_alone(draw):
     one, other = keras.random.SeedGenerator(3), keras.random.SeedGenerator(3)
     for dtype in ("float32", "bfloat16", "float32"):
