@@ -77,4 +77,10 @@ def prove(token: bytes, *said: object) -> str:
 
 def is_proof(proof: object, token: bytes, *said: object) -> bool:
     """Tells whether somebody has proven to have a token; takes equally long for all wrong proofs."""
-    return hmac.compare_digest(str(proof).encode("utf-8", "replace"), prove(token, *said).encode())
+    if not isinstance(proof, str):
+        return False
+    try:
+        right = prove(token, *said)
+    except RecursionError:  # brackets within brackets, from a stranger
+        return False
+    return hmac.compare_digest(proof.encode("utf-8", "replace"), right.encode())

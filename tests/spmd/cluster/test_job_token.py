@@ -32,3 +32,11 @@ def test_what_is_no_proof(proof):
     assert not is_proof(right, b"secret", "guest", "a", proof)
     assert not is_proof(right, b"secret", "host", "a", "b")
     assert not is_proof(right, b"Secret", "guest", "a", "b")
+
+
+def test_what_is_too_deep_to_prove_is_no_proof():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert not is_proof("a", b"secret", "guest", deep)
+    assert not is_proof(deep, b"secret", "guest", "a")
