@@ -7,7 +7,7 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from spmd.cluster import (
@@ -206,11 +206,14 @@ class _Agent:
         self._printer.say(
             f"{process.task} ended with {describe_end(code)} after {process.seconds:.1f} s"
         )
-        ended = {"ended": code, "seconds": process.seconds, "port": _free_port()}
-        if self._line is not None:
-            self._line.send({**ended, "last_lines": list(process.last_lines.lines)})
+        self._tell_end(code, process.seconds, process.last_lines.lines)
         if self._leaving and not self._ends_job:
             self._status = exit_status(code)
+
+    def _tell_end(self, code: int, seconds: float, last_lines: Iterable[str] = ()) -> None:
+        if self._line is not None:
+            ended = {"ended": code, "seconds": seconds, "port": _free_port()}
+            self._line.send({**ended, "last_lines": list(last_lines)})
 
     def _kill_overdue(self, process: Process) -> None:
         """Kills a worker past its deadline; leaves the job if it survives that, so that the others do not wait for it."""
@@ -252,6 +255,9 @@ class _Agent:
         elif "stop" in message and self._process is not None and not self._leaving:
             self._printer.say(f"the leader ends this attempt: {self._ask_to_end()}")
         elif isinstance(start := message.get("start"), dict) and self._process is None:
+            if self._leaving:  # which the leader had not heard yet
+                self._tell_end(RETRYABLE_EXIT_CODE, 0.0)
+                return
             self._start(start["attempt"], start["index"], start["cluster"], start["job"])
 
     def _start(self, attempt: int, index: int, cluster: Mapping[str, list[str]], job: str) -> None:
@@ -287,12 +293,14 @@ class _Agent:
         if listener := listen_if_own(host, port):
             self._lead(listener)
         try:
-            line = self._connect(host, port)
+            line, messages = self._connect(host, port)
         except OSError as error:
             reason = error.strerror or str(error) or type(error).__name__
             self._wait_on(now, reason)
             return
         self._line, self._heard, self._told = line, time.monotonic(), ""
+        for message in messages:
+            self._obey(message)
 
     def _lead(self, listener: socket.socket) -> None:
         self._printer.say(f"leads at {self._rendezvous.endpoint}")
@@ -303,7 +311,8 @@ class _Agent:
         )
         self._leading = Leading(listener, self._token, leader, say), leader
 
-    def _connect(self, host: str, port: int) -> Line:
+    def _connect(self, host: str, port: int) -> tuple[Line, list[dict[str, Any]]]:
+        """Connects to the leader; returns the line, and what the leader has said already."""
         line = connect(host, port, _CONNECT_SECONDS)
         claim = {
             **{"name": socket.gethostname(), "pid": os.getpid(), "port": _free_port()},
@@ -311,12 +320,12 @@ class _Agent:
             "command": shlex.join(self._command[1:]),
         }
         try:
-            greet(line, self._token, claim)
+            messages = greet(line, self._token, claim)
         except BaseException:
             line.close()
             raise
         self._printer.say(f"has joined the leader at {join_address(line.peer_address(), port)}")
-        return line
+        return line, messages
 
     def _wait_on(self, now: float, reason: str) -> None:
         patience = self._rendezvous.patience.join_seconds

@@ -24,7 +24,7 @@ _REFUSALS = 10  # which are told of; a stranger could fill a disk with them
 _SAME = "Give every agent the same secret: RAY_AUTH_TOKEN_PATH names a file with the same contents on every machine."
 
 
-def greet(line: Line, token: bytes, claim: Mapping[str, Any]) -> None:
+def greet(line: Line, token: bytes, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Proves to a leader that this agent has the secret, and has it prove the same; blocks for at most five seconds.
 
     Args:
@@ -32,31 +32,37 @@ def greet(line: Line, token: bytes, claim: Mapping[str, Any]) -> None:
         token: the secret.
         claim: what the leader is to know of this agent.
 
+    Returns:
+        What the leader has said since: its first messages may arrive together with the welcome.
+
     Raises:
         LaunchError: who answers does not have the secret, or finds that this agent does not have it.
         ConnectionError: it does not answer.
     """
     deadline, own = time.monotonic() + _SECONDS, make_challenge()
     line.send({"challenge": own})
-    answer = _next(line, deadline)
+    answer = _next(line, deadline)[0]
     theirs = answer.get("challenge")
     if not is_proof(answer.get("proof"), token, "leader", own, theirs):
         raise LaunchError(
             f"Expected an agent that has the secret of this job, but who answers at {line.peer_address()} does not prove it. {_SAME}"
         )
     line.send({"claim": claim, "proof": prove(token, "agent", own, theirs, claim)})
-    if not _next(line, deadline).get("welcome"):
+    welcome, *further = _next(line, deadline)
+    if not welcome.get("welcome"):
         raise LaunchError(f"Expected to be let in, but the leader found no proof. {_SAME}")
+    return further
 
 
-def _next(line: Line, deadline: float) -> dict[str, Any]:
+def _next(line: Line, deadline: float) -> list[dict[str, Any]]:
+    """Waits for a message; returns it, and those that arrived together with it."""
     while (left := deadline - time.monotonic()) > 0:
         if readable([line], left):
             messages = line.receive()
             if messages is None:
                 raise ConnectionError("who listens there closed the connection")
             if messages:
-                return messages[0]
+                return messages
     raise ConnectionError(f"who listens there has said nothing for {_SECONDS:g} s")
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -14,8 +15,12 @@ import pytest
 
 from spmd.cluster import Line, listen, readable
 from spmd.launch.agents import agent as agent_module
+from spmd.launch.agents import handshake
 from spmd.launch.agents.handshake import Door
+from spmd.launch.agents.leader import Patience
 from spmd.launch.process import Process
+from spmd.launch.restart_policy import RestartPolicy
+from spmd.launch.tasks import Roles
 from tests.ports import free_ports
 
 pytestmark = pytest.mark.multiprocess
@@ -137,6 +142,17 @@ def test_a_worker_is_started_and_its_end_told(play: Callable) -> None:
     assert "enough" in err
 
 
+def test_what_comes_together_with_the_welcome_is_obeyed(
+    play: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def greet(*args: object) -> list[dict]:
+        return [*handshake.greet(*args), {"over": 5}]
+
+    monkeypatch.setattr(agent_module, "greet", greet)
+    _, status, _, _ = play(WAITS, lambda leader: readable([leader.line], 60.0))
+    assert status == 5
+
+
 def test_a_worker_is_ended_when_the_leader_says_so(play: Callable) -> None:
     def acts(leader: FakeLeader) -> None:
         leader.start_worker()
@@ -227,6 +243,18 @@ def test_a_signal_is_passed_on_and_the_agent_leaves(play: Callable) -> None:
     leader, status, _, _ = play(SAVES, acts)
     assert status == 143
     assert leader.heard[0] == {"leaving": True, "interrupt": False}
+
+
+def test_a_start_that_crosses_an_interrupt_of_the_leading_agent_starts_no_worker() -> None:
+    rendezvous = agent_module.Rendezvous("localhost:1", Patience(0, 0, 0))
+    agent = agent_module._Agent([], Roles(1), {}, RestartPolicy(), rendezvous, b"", None)
+    ours, theirs = map(Line, socket.socketpair())
+    with closing(ours), closing(theirs):
+        agent._line, agent._leaving = ours, signal.SIGINT
+        agent._obey({"start": {"attempt": 0, "index": 0, "cluster": {}, "job": "j"}})
+        assert agent._process is None
+        (told,) = theirs.receive()
+    assert told["ended"] == 143
 
 
 def test_an_agent_that_waits_leaves_at_once(play: Callable) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from spmd.cluster import Line, connect, listen, readable
+from spmd.cluster import Line, connect, listen, prove, readable
 from spmd.errors import LaunchError
 from spmd.launch.agents import handshake
 from spmd.launch.agents.handshake import Door, greet
@@ -161,6 +161,27 @@ def test_a_leader_has_to_prove_it_too(
         with pytest.raises(error, match=message):
             greet(line, TOKEN, {"name": "a"})
         assert b"claim" not in accepted.recv(4096)
+
+
+def test_what_the_leader_says_together_with_the_welcome_is_returned() -> None:
+    with (
+        listen("127.0.0.1", 0) as listener,
+        closing(connect("127.0.0.1", listener.getsockname()[1], 5.0)) as line,
+        closing(Line(listener.accept()[0])) as leader,
+    ):
+
+        def answer() -> None:
+            readable([leader], 5.0)
+            (asked,) = leader.receive()
+            proof = prove(TOKEN, "leader", asked["challenge"], "b")
+            leader.send({"challenge": "b", "proof": proof})
+            readable([leader], 5.0)
+            leader._socket.sendall(b'{"welcome": true}\n{"here": true}\n{"start": 1}\n')
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert greet(line, TOKEN, {"name": "a"}) == [{"here": True}, {"start": 1}]
+        thread.join()
 
 
 def test_a_proof_cannot_be_used_again(house: House) -> None:
