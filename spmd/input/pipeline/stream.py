@@ -45,7 +45,8 @@ class Stream(Form):
 
     def elements(self) -> Iterator[Element]:
         """Starts a pass; see `Form.elements`."""
-        step = spread(self.step, self.workers) if self.workers else self.step
+        # One thread draws random numbers in a certain order, which the start of processes must not change.
+        step = spread(self.step, self.workers) if self.workers > 1 else self.step
         return map_in_order(step, self.open(), self.workers)
 
     def cache(self) -> Form:

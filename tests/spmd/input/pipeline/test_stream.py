@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spmd.input.pipeline import MapFunction, array_rows, iterated, ready
+from spmd.input.pipeline import MapFunction, Sending, array_rows, iterated, ready
 from spmd.input.pipeline.stream import Stream
 
 
@@ -28,6 +28,17 @@ def test_map_keeps_the_order(workers):
     form = stream(20).map(MapFunction(lambda x: int(x) * 2), workers)
     assert form.workers == workers
     assert list(form.elements()) == list(range(0, 40, 2))
+
+
+@pytest.mark.parametrize(("workers", "count"), [(1, 0), (2, 1)])
+def test_only_threads_that_may_wait_for_each_other_start_processes(monkeypatch, workers, count):
+    asked = []
+    monkeypatch.setenv("JAXTRIBUTE_MAP_PROCESSES", "2")
+    monkeypatch.setattr("spmd.input.pipeline.processes.shared_workers", asked.append)
+    plain = Sending(bytes, lambda: True, int, print)
+    form = stream(1).map(MapFunction(lambda x: int(x) * 2, None, plain), workers)
+    assert list(form.elements()) == [0]
+    assert len(asked) == count
 
 
 def test_an_endless_stream_is_not_cached():
