@@ -4,6 +4,7 @@ What is in a message is pickled: both ends are processes of one program. Large a
 and are not copied. It has no name, so that nothing is left behind, however a process ends.
 """
 
+import errno
 import mmap
 import os
 import pickle
@@ -22,7 +23,7 @@ _ALIGNMENT = 64
 
 
 class EndedError(Exception):
-    """The process at the other end has ended."""
+    """The process at the other end has ended, or nothing more can be said to it."""
 
 
 def can_share() -> bool:
@@ -54,18 +55,17 @@ def send(to: socket.socket, value: Any) -> None:
         _PLACE.pack(place, array.nbytes) for place, array in zip(places, arrays, strict=True)
     )
     header = _HEADER.pack(len(rest), len(pickled), total) + rest
+    descriptors = [_filled(arrays, places, total)] if arrays else []
     try:
-        if arrays:
-            descriptor = _filled(arrays, places, total)
-            try:
-                sent = socket.send_fds(to, [header], [descriptor])
-            finally:
-                os.close(descriptor)
-            header = header[sent:]
+        if descriptors:
+            header = header[socket.send_fds(to, [header], descriptors) :]
         to.sendall(header)
         to.sendall(pickled)
-    except (BrokenPipeError, ConnectionResetError):
-        raise EndedError from None
+    except OSError as error:  # a part of it may have been sent
+        raise EndedError from error
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def receive(source: socket.socket) -> Any:
@@ -73,7 +73,10 @@ def receive(source: socket.socket) -> Any:
 
     Raises:
         EndedError: there will be none.
+        OSError: its memory cannot be mapped.
     """
+    descriptors: list[int] = []
+    buffers: list[memoryview] = []
     try:
         first, descriptors, _, _ = socket.recv_fds(source, _HEADER.size, 1)
         if not first:
@@ -81,15 +84,16 @@ def receive(source: socket.socket) -> Any:
         header = first + _exactly(source, _HEADER.size - len(first))
         length, size, total = _HEADER.unpack(header)
         rest, pickled = _exactly(source, length), _exactly(source, size)
+        if total and not descriptors:  # the system drops what this process has no room for
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        if total:
+            memory = memoryview(mmap.mmap(descriptors[0], total))
+            buffers = [memory[place : place + count] for place, count in _PLACE.iter_unpack(rest)]
     except ConnectionResetError:
         raise EndedError from None
-    buffers: list[memoryview] = []
-    if total:
-        try:
-            memory = memoryview(mmap.mmap(descriptors[0], total))
-        finally:
-            os.close(descriptors[0])
-        buffers = [memory[place : place + count] for place, count in _PLACE.iter_unpack(rest)]
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
     return pickle.loads(pickled, buffers=buffers)  # noqa: S301 (from a process of this program)
 
 

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import queue
+import re
 import select
 import socket
 import subprocess
@@ -33,8 +34,12 @@ _LEAST_OF_A_CALL = 5e-3
 _WAITING = 0.8
 # Each takes some 300 MB.
 _MOST = 16
+# Functions that a process keeps; a program may make one in each epoch.
+_MOST_KNOWN = 64
 # How many processes are started at once, without a look at what calls take.
 _VARIABLE = "JAXTRIBUTE_MAP_PROCESSES"
+
+_MODULE = "spmd.input.pipeline.worker_process"
 
 Kind = Literal["one", "many"]
 
@@ -45,11 +50,17 @@ class Elsewhere:
     """Decides where the functions of a pipeline's step are called. May be used from several threads."""
 
     def __init__(self) -> None:
+        """Starts with calls in this process.
+
+        Raises:
+            ValueError: the environment asks for something else than a number of processes.
+        """
         self._lock = threading.Lock()
         self._wall = self._computing = 0.0
         self._calls = 0
         self._workers: Workers | None = None
-        self._never = os.environ.get(_VARIABLE) == "0" or not can_share()
+        self._asked = _number_asked_for()
+        self._never = self._asked == 0 or not can_share()
 
     def __reduce__(self) -> Any:
         return Elsewhere, ()
@@ -84,7 +95,8 @@ class Elsewhere:
             reason = str(error) or "a process ended"
         # An exception that the function raises, it raises here as well: it changes nothing, and may be called twice.
         result = here()
-        self._never, self._workers = True, None
+        with self._lock:
+            self._never, self._workers = True, None
         _LOGGER.warning("Processes no longer call a map function: %s", reason)
         return result
 
@@ -100,15 +112,16 @@ class Elsewhere:
     def _started(self, functions: Sequence[MapFunction], count: int) -> "Workers | None":
         if self._workers is None and self._is_worth_it():
             with self._lock:
+                if self._never:  # by another thread, meanwhile
+                    return None
                 if self._workers is None and all(one.sending for one in functions):
-                    asked = int(os.environ.get(_VARIABLE, 0))
                     with contextlib.suppress(OSError):  # such as too many processes
-                        self._workers = shared_workers(asked or min(count, _MOST))
+                        self._workers = shared_workers(self._asked or min(count, _MOST))
                 self._never = self._workers is None
         return self._workers
 
     def _is_worth_it(self) -> bool:
-        if os.environ.get(_VARIABLE):
+        if self._asked:
             return True
         with self._lock:
             return (
@@ -128,20 +141,33 @@ class Workers:
     def __init__(self, count: int) -> None:
         """Starts processes, without waiting for them."""
         self.count = count  # a call of more threads waits for another one's
-        self._workers = [_Worker() for _ in range(count)]
+        self._parent = os.getpid()
+        self._workers: list[_Worker] = []
+        self._finalizer = weakref.finalize(self, _end, self._workers, self._parent)
+        try:
+            for _ in range(count):
+                self._workers.append(_Worker())
+        except BaseException:
+            self.close()
+            raise
         self._free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         for worker in self._workers:
             self._free.put(worker)
         self._ready = self.is_broken = False
         self._lock = threading.Lock()
-        self._finalizer = weakref.finalize(self, _end, self._workers)
 
     def are_ready(self) -> bool:
-        """Tells whether all processes have made their imports."""
+        """Tells whether all processes have made their imports, and may be called from this one."""
+        if not self.are_own():
+            return False
         if not self._ready:
             with self._lock:
                 self._ready = all(worker.is_ready() for worker in self._workers)
         return self._ready
+
+    def are_own(self) -> bool:
+        """Tells whether this process has started them, and not one from which it was forked."""
+        return self._parent == os.getpid()
 
     def call(
         self, functions: Sequence[MapFunction], kind: Kind, given: Any, full: int
@@ -155,8 +181,12 @@ class Workers:
         worker = self._free.get()
         try:
             return worker.call(functions, kind, given, full)
-        except EndedError:
+        except FailedError:
+            raise
+        except BaseException:
+            # An answer that still comes would be taken for that to the next call.
             self.is_broken = True
+            worker.end()
             raise
         finally:
             self._free.put(worker)
@@ -171,54 +201,71 @@ class _Worker:
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
-        self._known: dict[int, bytes] = {}
+        self._known: set[int] = set()
         self._is_ready = False
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "spmd.input.pipeline.worker_process", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                env=_environment(),
-                # Ctrl-C is for this process, which ends the others.
-                start_new_session=True,
-            )
+        number = theirs.fileno()
+        try:
+            with theirs:
+                self.process = subprocess.Popen(
+                    # What lies in the current folder must not be imported in place of a module.
+                    [sys.executable, "-P", "-m", _MODULE, str(number)],
+                    pass_fds=[number],
+                    stdin=subprocess.DEVNULL,
+                    env=_environment(),
+                    # Ctrl-C is for this process, which ends the others.
+                    start_new_session=True,
+                )
+        except BaseException:
+            self._socket.close()
+            raise
 
     def is_ready(self) -> bool:
-        if not self._is_ready and select.select([self._socket], [], [], 0)[0]:
+        if not self._is_ready and _has_arrived(self._socket):
             with contextlib.suppress(EndedError):  # the next call tells
                 receive(self._socket)
             self._is_ready = True
         return self._is_ready
 
     def call(self, functions: Sequence[MapFunction], kind: Kind, given: Any, full: int) -> Any:
+        if self._socket.fileno() < 0:
+            raise EndedError
+        numbers = [function.number for function in functions]
+        forgets = len(self._known.union(numbers)) > _MOST_KNOWN
+        known: set[int] = set() if forgets else self._known
         new: dict[int, bytes] = {}
         draws: list[Any] = []
         try:
             for function in functions:
                 assert function.sending
-                if function.number not in self._known:
+                if function.number not in known:
                     new[function.number] = function.sending.pickled()
                 draws.append(function.sending.draws())
-            numbers = [function.number for function in functions]
-            task = new, numbers, draws, kind, given, full, bool(jax.enable_x64.value)
-            send(self._socket, task)
+            x64 = bool(jax.enable_x64.value)
+            send(self._socket, (forgets, new, numbers, draws, kind, given, full, x64))
         except EndedError:
             raise
         except Exception as error:  # of pickling: it may be any
             raise FailedError(repr(error)) from error
-        self._known |= new
-        has_result, value = receive(self._socket)
+        self._known = known.union(new)
+        try:
+            has_result, value = receive(self._socket)
+        except EndedError:
+            raise
+        except Exception as error:  # no room for its memory, or of unpickling: it may be any
+            raise EndedError(repr(error)) from error
         if not has_result:
             raise FailedError(value)
         return value
 
     def end(self) -> None:
-        self._socket.close()
         self.process.kill()
         self.process.wait()
+        self._socket.close()
 
 
-def _end(workers: Sequence[_Worker]) -> None:
+def _end(workers: Sequence[_Worker], parent: int) -> None:
+    if os.getpid() != parent:  # forked
+        return
     for worker in workers:
         worker.end()
 
@@ -232,10 +279,30 @@ def shared_workers(count: int) -> Workers:
     global _shared
     with _lock:
         found = None if _shared is None else _shared()
-        if found is None or found.is_broken or found.count < count:
+        if found is None or found.is_broken or found.count < count or not found.are_own():
             found = Workers(count)
             _shared = weakref.ref(found)
         return found
+
+
+def _has_arrived(source: socket.socket) -> bool:
+    """Tells whether something has arrived; unlike `select.select`, with any number of open files."""
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _number_asked_for() -> int | None:
+    """Reads how many processes to start; None if the environment does not say."""
+    text = os.environ.get(_VARIABLE)
+    if not text:
+        return None
+    if not re.fullmatch("[0-9]{1,4}", text):
+        raise ValueError(
+            f"Expected a number of processes that call map functions, or 0 for none, but {_VARIABLE} is {ascii(text)[:80]}. "
+            f"Write, for example, {_VARIABLE}=4."
+        )
+    return int(text)
 
 
 def _environment() -> dict[str, str]:

@@ -25,8 +25,10 @@ def serve(other: socket.socket) -> None:
     known: dict[int, MapFunction] = {}
     send(other, "ready")
     while True:
-        new, numbers, draws, kind, given, full, x64 = receive(other)
+        forgets, new, numbers, draws, kind, given, full, x64 = receive(other)
         try:
+            if forgets:
+                known.clear()
             with jax.enable_x64(x64):
                 for number, pickled in new.items():
                     known[number] = pickle.loads(pickled)()  # noqa: S301 (from the parent)

@@ -1,5 +1,6 @@
 """Messages between processes: what arrives is what was sent."""
 
+import os
 import socket
 
 import numpy as np
@@ -59,6 +60,38 @@ def test_nothing_is_sent_of_what_cannot_be_pickled(ends):
     with pytest.raises((AttributeError, TypeError), match="pickle"):
         send(ends[0], lambda x: x)
     assert arrived(ends, 3) == 3
+
+
+def test_memory_that_this_process_has_no_room_for_is_an_error_and_the_next_value_arrives(
+    ends, monkeypatch
+):
+    original = socket.recv_fds
+
+    def recv_fds(*args):
+        found = original(*args)
+        for descriptor in found[1]:
+            os.close(descriptor)
+        return found[0], [], *found[2:]
+
+    send(ends[0], np.zeros(10_000))
+    send(ends[0], 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "recv_fds", recv_fds)
+        with pytest.raises(OSError, match="Too many open files"):
+            receive(ends[1])
+    assert receive(ends[1]) == 3
+
+
+def test_memory_whose_value_does_not_arrive_is_closed(ends):
+    before = len(os.listdir("/proc/self/fd"))
+    reading, writing = os.pipe()
+    socket.send_fds(ends[0], [messages._HEADER.pack(0, 100, 8)], [reading])
+    os.close(reading)
+    os.close(writing)
+    ends[0].shutdown(socket.SHUT_WR)
+    with pytest.raises(EndedError):
+        receive(ends[1])
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_an_end_in_the_middle_of_a_message(ends):

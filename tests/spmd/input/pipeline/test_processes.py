@@ -1,7 +1,11 @@
 """Where map functions are called: here, or in other processes."""
 
 import copy
+import os
 import pickle
+import resource
+import socket
+import threading
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ from spmd.input.pipeline import processes
 from spmd.input.pipeline.map_function import MapFunction, Sending
 from spmd.input.pipeline.messages import EndedError
 from spmd.input.pipeline.processes import Elsewhere, FailedError, Workers
+from spmd.input.pipeline.worker_process import main
 
 
 def halved(x):
@@ -118,20 +123,155 @@ def test_a_copy_begins_anew(fake):
     assert called(copy.copy(elsewhere), made()) == "there"
 
 
-@pytest.mark.slow
-def test_real_processes():
-    workers = Workers(2)
-    children = [worker.process for worker in workers._workers]
+@pytest.mark.parametrize("text", ["-1", "many", "1.5", "10000000"])
+def test_the_variable_has_to_be_a_number(monkeypatch, text):
+    monkeypatch.setenv("JAXTRIBUTE_MAP_PROCESSES", text)
+    with pytest.raises(ValueError, match=f"but JAXTRIBUTE_MAP_PROCESSES is '{text}'. Write"):
+        Elsewhere()
+
+
+def test_an_empty_variable_says_nothing(monkeypatch, fake):
+    monkeypatch.setenv("JAXTRIBUTE_MAP_PROCESSES", "")
+    assert called(Elsewhere(), made()) == "here"
+
+
+class Thread(threading.Thread):
+    """Serves as a process does."""
+
+    def __init__(self, command, pass_fds, **rest):
+        self._other = os.dup(pass_fds[0])
+        super().__init__(target=main, args=[self._other])
+        self.start()
+
+    def kill(self):
+        if self.is_alive():
+            with socket.socket(fileno=os.dup(self._other)) as other:
+                other.shutdown(socket.SHUT_RDWR)
+
+    def wait(self):
+        self.join()
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    monkeypatch.setattr(processes.subprocess, "Popen", Thread)
+    monkeypatch.setattr("spmd.input.pipeline.worker_process._end_with_parent", lambda: None)
+    workers = Workers(1)
+    wait_for(workers)
+    yield workers
+    workers.close()
+
+
+def wait_for(workers):
     while not workers.are_ready():
         pass
+
+
+def half_of(workers, number, function=None):
+    return workers.call([function or made()], "one", np.float32(number), 1)
+
+
+def test_a_process_is_called(workers):
+    assert half_of(workers, 3) == 1.5
+    batch = workers.call([made()], "many", [np.float32(3), np.float32(4)], 2)
+    assert (batch.tolist(), batch.dtype) == ([1.5, 2], np.float32)
+    with pytest.raises(FailedError, match="not supported"):
+        workers.call([made()], "one", b"text", 1)
+    assert half_of(workers, 5) == 2.5
+    assert not workers.is_broken
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [(KeyboardInterrupt(), KeyboardInterrupt), (OSError("no room"), EndedError)],
+)
+def test_after_an_answer_that_was_not_read_the_process_is_not_called_again(
+    workers, monkeypatch, error, raised
+):
+    def receive(source):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "receive", receive)
+        with pytest.raises(raised):
+            half_of(workers, 3)
+    assert workers.is_broken
+    with pytest.raises(EndedError):
+        half_of(workers, 5)
+
+
+def test_processes_keep_a_number_of_functions(workers, monkeypatch):
+    monkeypatch.setattr(processes, "_MOST_KNOWN", 2)
+    sent = []
+
+    def counted(name):
+        def pickled_and_counted():
+            sent.append(name)
+            return pickled()
+
+        return MapFunction(halved, None, Sending(pickled_and_counted, None, int, None))
+
+    first, second, third = map(counted, "abc")
+    for function in (first, second, first, third, third, first):
+        assert half_of(workers, 3, function) == 1.5
+    assert sent == ["a", "b", "c", "a"]
+
+
+def test_a_fork_neither_calls_nor_ends_the_processes_of_its_parent(workers, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: -1)
+        assert not workers.are_ready()
+        processes._end(workers._workers, workers._parent)
+    assert half_of(workers, 3) == 1.5
+
+
+def test_many_open_files_do_no_harm(workers):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    (worker,) = workers._workers
+    original = worker._socket
+    try:
+        os.dup2(original.fileno(), 1900)
+        with socket.socket(fileno=1900) as high:
+            worker._socket, worker._is_ready = high, False
+            assert not worker.is_ready()
+    finally:
+        worker._socket = original
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_of_processes_that_cannot_all_start_none_remains(monkeypatch):
+    started = []
+
+    class Second(Thread):
+        def __init__(self, *args, **options):
+            if started:
+                raise BlockingIOError("too many processes")
+            super().__init__(*args, **options)
+            started.append(self)
+
+    monkeypatch.setattr(processes.subprocess, "Popen", Second)
+    monkeypatch.setattr("spmd.input.pipeline.worker_process._end_with_parent", lambda: None)
+    with pytest.raises(BlockingIOError):
+        Workers(2)
+    assert not started[0].is_alive()
+
+
+@pytest.mark.slow
+def test_real_processes(tmp_path, monkeypatch):
+    (tmp_path / "queue.py").write_text("raise ImportError('a file of the current folder')")
+    monkeypatch.chdir(tmp_path)
+    workers = Workers(2)
+    first, second = (worker.process for worker in workers._workers)
+    wait_for(workers)
     function = made()
     result = workers.call([function], "many", [np.float32(3), np.float32(4)], 2)
     assert (result.tolist(), result.dtype) == ([1.5, 2], np.float32)
-    for child in children:
-        child.kill()
-        child.wait()
+    second.kill()
+    second.wait()
     with pytest.raises(EndedError):
-        workers.call([function], "one", np.float32(3), 1)
+        half_of(workers, 3, function)
     assert workers.is_broken
+    assert first.poll() is None
     del workers
-    assert [child.poll() is not None for child in children] == [True, True]
+    assert first.poll() is not None

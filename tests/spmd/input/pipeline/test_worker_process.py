@@ -47,8 +47,8 @@ def served():
     thread.join()
 
 
-def asked(served, new, number, kind, given, full=1, x64=False):
-    send(served, (new, [number], ["draw"], kind, given, full, x64))
+def asked(served, new, number, kind, given, full=1, x64=False, forgets=False):
+    send(served, (forgets, new, [number], ["draw"], kind, given, full, x64))
     return receive(served)
 
 
@@ -71,6 +71,14 @@ def test_what_goes_wrong_is_told_and_the_next_call_works(served):
     assert not has_result
     assert "pickle" in text
     assert asked(served, {}, 7, "one", np.int32(5)) == (True, 6)
+
+
+def test_functions_are_forgotten(served):
+    new = {7: pickle.dumps(made)}
+    assert asked(served, new, 7, "one", np.int32(5)) == (True, 6)
+    has_result, text = asked(served, {}, 7, "one", np.int32(5), forgets=True)
+    assert not has_result
+    assert "KeyError" in text
 
 
 def test_numbers_are_as_wide_as_at_the_other_end(served):
