@@ -43,7 +43,8 @@ _EFFECTS = frozenset(
             "setdefault",
             "update",
         ),
-        *("itemset", "put", "setfield", "setflags", "tofile"),
+        *("at", "byteswap", "copyto", "fill_diagonal", "itemset", "place", "put", "put_along_axis"),
+        *("putmask", "setfield", "setflags", "tofile", "TFRecordWriter", "write", "writelines"),
         *(
             "assign",
             "assign_add",
@@ -74,6 +75,8 @@ _ASSIGNMENTS = frozenset(
         *("DELETE_SUBSCR", "IMPORT_NAME", "STORE_SLICE", "YIELD_VALUE", "SETUP_ASYNC_WITH"),
     }
 )
+# What a value of one of these types refers to need not be looked at.
+_SIMPLE = frozenset({int, float, complex, bool, str, bytes, type(None)})
 _NUMBERS = (int, float, complex, str, bytes, np.generic, np.ndarray, DType, type(None), type(...))
 
 
@@ -130,12 +133,8 @@ class _Finder:
         elif isinstance(value, _NUMBERS):
             if isinstance(value, np.ndarray) and value.dtype.hasobject and not _holds_texts(value):
                 raise _NotPlainError
-        elif isinstance(value, tuple | list | frozenset):
-            for each in value:
-                self.look_at(each)
-        elif isinstance(value, dict):
-            for each in [*value, *value.values()]:
-                self.look_at(each)
+        elif isinstance(value, tuple | list | frozenset | dict):
+            self._look_at_items(value)
         elif isinstance(value, types.ModuleType):
             name = value.__name__
             inside = name.startswith("frontends.tf.") and _EFFECTS.isdisjoint(name.split("."))
@@ -149,31 +148,42 @@ class _Finder:
         elif not _is_known(value):
             raise _NotPlainError
 
+    def _look_at_items(self, items: tuple | list | frozenset | dict) -> None:
+        if id(items) in self._seen:  # a list may be in itself
+            return
+        self._seen.add(id(items))
+        for each in (items, items.values()) if isinstance(items, dict) else (items,):
+            if not set(map(type, each)) <= _SIMPLE:  # a vocabulary has a million texts
+                for item in each:
+                    self.look_at(item)
+
     def _look_at_function(self, function: types.FunctionType) -> None:
         if id(function) in self._seen or _is_ours(function):
             return
         self._seen.add(id(function))
         self.outside.modules.add(function.__module__)
         code = function.__code__
-        for each in (function.__defaults__, function.__kwdefaults__):
-            self.look_at(each)
+        found = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        for value in found:
+            self.look_at(value)
         for cell in function.__closure__ or ():
-            self._look_at_read(functools.partial(getattr, cell, "cell_contents"))
+            found.append(self._read(functools.partial(getattr, cell, "cell_contents")))
         for name in _globals_of(code):
-            if function.__globals__.get(name) is np and "random" in _names_of(code):
-                raise _NotPlainError
             if name in function.__globals__:
-                self._look_at_read(functools.partial(function.__globals__.get, name))
+                found.append(self._read(functools.partial(function.__globals__.get, name)))
             elif name not in _BUILTINS or not hasattr(builtins, name):
                 raise _NotPlainError
+        if any(value is np for value in found) and "random" in _names_of(code):
+            raise _NotPlainError
 
-    def _look_at_read(self, now: Callable[[], Any]) -> None:
+    def _read(self, now: Callable[[], Any]) -> Any:
         try:
             value = now()
         except ValueError:  # an empty cell
             raise _NotPlainError from None
         self.look_at(value)
         self.outside.reads.append((now, value))
+        return value
 
 
 def _globals_of(code: types.CodeType) -> Iterator[str]:
@@ -186,6 +196,8 @@ def _globals_of(code: types.CodeType) -> Iterator[str]:
         0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
     ):
         raise _NotPlainError
+    if any(isinstance(one, tuple) and "out" in one for one in code.co_consts):
+        raise _NotPlainError  # np.add(x, 1, out=y) changes y: names of arguments are constants
     for instruction in dis.get_instructions(code):
         name = instruction.opname
         if name in _ASSIGNMENTS or (
@@ -205,7 +217,7 @@ def _names_of(code: types.CodeType) -> set[str]:
 
 
 def _holds_texts(array: np.ndarray) -> bool:
-    return all(isinstance(item, str | bytes) for item in array.flat)
+    return all(issubclass(each, str | bytes) for each in set(map(type, array.flat)))
 
 
 def _is_ours(function: types.FunctionType) -> bool:

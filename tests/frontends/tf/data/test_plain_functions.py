@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.data import plain_functions
 from frontends.tf.data.plain_functions import outside_of
 
 SCALE = 255.0
@@ -33,6 +34,12 @@ def parsed(record):
 
 def in_a_closure(factor):
     return lambda x: np.sqrt(x) * factor + math.pi
+
+
+def in_a_closure_of_numpy():
+    import numpy
+
+    return lambda x: x + numpy.random.rand()
 
 
 def counted(x):
@@ -80,6 +87,15 @@ def test_plain(function):
         lambda x: x + random.random(),
         lambda x: x + np.random.rand(),
         lambda x: (lambda: x + np.random.rand())(),
+        in_a_closure_of_numpy(),
+        lambda x, numpy=np: x + numpy.random.rand(),
+        lambda x, *, numpy=np: x + numpy.random.rand(),
+        lambda x: np.add.at(MEAN, x, 1),
+        lambda x: np.copyto(MEAN, x),
+        lambda x: np.add(x, 1, out=MEAN),
+        lambda x: tf.io.TFRecordWriter("path").close(),
+        lambda x: [x, [SEEN.append]],
+        in_a_closure([{"x": SEEN.append}]),
         lambda x: tf.numpy_function(scaled, [x], tf.float32),
         lambda x: input(x),
         Augmenter(),
@@ -91,6 +107,26 @@ def test_plain(function):
 )
 def test_not_plain(function):
     assert outside_of(function) is None
+
+
+def test_a_list_may_be_in_itself():
+    nested = [1]
+    nested.append(nested)
+    assert outside_of(lambda x: nested[x]) is not None
+
+
+def test_texts_of_a_vocabulary_are_not_looked_at_one_by_one(monkeypatch):
+    words = {str(number): number for number in range(1000)}
+    looked_at = []
+    original = plain_functions._Finder.look_at
+
+    def look_at(finder, value):
+        looked_at.append(value)
+        original(finder, value)
+
+    monkeypatch.setattr(plain_functions._Finder, "look_at", look_at)
+    assert outside_of(lambda x: words[x]) is not None
+    assert len(looked_at) == 2
 
 
 def test_items_and_attributes_are_not_assigned_to():
