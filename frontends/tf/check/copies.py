@@ -106,7 +106,16 @@ def write_project(folder: Path, reports: Mapping[Path, Report], force: bool) -> 
         into = target / inner.relative_to(folder)
         into.mkdir(parents=True, exist_ok=True)
         for name in names:
-            _copy(inner / name, into / name, reports.get(inner / name), force, count)
+            try:
+                _copy(inner / name, into / name, reports.get(inner / name), force, count)
+            except OSError as error:
+                _tell(f"jaxtribute check: {error}: {inner / name} is not in the copy")
+                count.kept += 1
+        for path in sorted(inner.iterdir()):
+            if path.is_symlink() and path.is_dir() and not path.name.startswith("."):
+                _tell(
+                    f"jaxtribute check: {path} leads to a folder, and is not in the copy: link it there"
+                )
     for path in count.large:
         _tell(f"jaxtribute check: {path} is large, and is not in the copy: link it there")
     _tell(
@@ -144,12 +153,15 @@ def _copy(path: Path, target: Path, report: Report | None, force: bool, count: _
 
 def _write(target: Path, data: bytes, force: bool) -> bool:
     """Writes a file, unless another one is there that would be lost."""
-    if not force and target.exists() and target.read_bytes() != data:
-        _tell(
-            f"jaxtribute check: {target} exists, and is not what would be written: it stays. "
-            "--force replaces it; --in-place changes the file itself"
-        )
-        return False
+    if target.exists():
+        if target.read_bytes() == data:  # it may be read-only, as its original
+            return True
+        if not force:
+            _tell(
+                f"jaxtribute check: {target} exists, and is not what would be written: it stays. "
+                "--force replaces it; --in-place changes the file itself"
+            )
+            return False
     target.write_bytes(data)
     return True
 

@@ -1,5 +1,7 @@
 """Copies of scripts and of projects: what they hold, what stays, and that they run."""
 
+import os
+
 from frontends.tf.check import copies
 from frontends.tf.check.report import report_on
 from frontends.tf.check.sources import files_in
@@ -89,6 +91,37 @@ def test_large_files_are_named_and_left_out(tmp_path, capsys, monkeypatch):
     assert f"{folder / 'data.bin'} is large, and is not in the copy" in capsys.readouterr().err
     names = {path.name for path in (tmp_path / "project_jaxtribute").iterdir()}
     assert names == {"a.py", "small.bin"}
+
+
+def test_links_to_folders_are_named_and_left_out(tmp_path, capsys):
+    folder, data = tmp_path / "project", tmp_path / "data"
+    write_files(folder, {"a.py": MODEL})
+    write_files(data, {"large.bin": "x"})
+    (folder / "data").symlink_to(data)
+    (folder / "b.py").symlink_to(folder / "a.py")
+    assert copy(folder) == 0
+    told = capsys.readouterr().err
+    assert f"{folder / 'data'} leads to a folder, and is not in the copy: link it there" in told
+    assert {path.name for path in (tmp_path / "project_jaxtribute").iterdir()} == {"a.py", "b.py"}
+
+
+def test_what_is_the_same_already_is_not_written(tmp_path):
+    folder = tmp_path / "project"
+    write_files(folder, {"a.py": MODEL, "text.txt": "words"})
+    assert copy(folder) == 0
+    copied = tmp_path / "project_jaxtribute" / "text.txt"
+    os.utime(copied, (0, 0))
+    assert copy(folder) == 0
+    assert copied.stat().st_mtime == 0
+
+
+def test_what_cannot_be_copied_is_named_and_the_others_are_copied(tmp_path, capsys):
+    folder = tmp_path / "project"
+    write_files(folder, {"a.py": MODEL, "b.py": MODEL})
+    (tmp_path / "project_jaxtribute" / "a.py").mkdir(parents=True)
+    assert copy(folder) == 2
+    assert f"{folder / 'a.py'} is not in the copy" in capsys.readouterr().err
+    assert (tmp_path / "project_jaxtribute" / "b.py").is_file()
 
 
 def test_a_script_says_which_of_its_modules_have_not_changed(tmp_path, capsys):
