@@ -116,7 +116,7 @@ class Experiment:
         """Waits, and evaluates the latest checkpoint; returns the metrics."""
         seconds = self._eval_delay_secs if delay_secs is None else delay_secs
         if seconds:
-            logging.info(f"Waiting {seconds:d} secs before starting eval.")
+            logging.info(f"Waiting {int(seconds)} secs before starting eval.")
             time.sleep(seconds)
         return self._evaluate(name or "one_pass")
 

@@ -87,6 +87,14 @@ def test_one_step_tests_it(tmp_path):
     assert (tmp_path / "eval_one_pass").is_dir()
 
 
+def test_an_evaluation_waits_first(tmp_path, monkeypatch):
+    one, waited = experiment(tmp_path, eval_delay_secs=0.5), []
+    monkeypatch.setattr("time.sleep", waited.append)
+    monkeypatch.setattr(one.estimator, "evaluate", lambda *args, **kwargs: {})
+    assert one.evaluate() == {}
+    assert waited == [0.5]
+
+
 def test_what_it_does_not_take(tmp_path):
     with pytest.raises(ValueError, match="must implement"):
         learn.Experiment(3, input_fn, input_fn)
