@@ -28,7 +28,7 @@ from spmd.launch.agents.handshake import greet
 from spmd.launch.agents.leader import Leader, Patience
 from spmd.launch.agents.leading import BEAT_SECONDS, SILENCE_SECONDS, Leading
 from spmd.launch.devices import devices_of_tasks
-from spmd.launch.exit_status import describe_end, exit_status
+from spmd.launch.exit_status import describe_end
 from spmd.launch.guard import Guard
 from spmd.launch.job import JOB_VARIABLE
 from spmd.launch.output import Printer
@@ -208,7 +208,8 @@ class _Agent:
         )
         self._tell_end(code, process.seconds, process.last_lines.lines)
         if self._leaving and not self._ends_job:
-            self._status = exit_status(code)
+            # However the worker took the signal: 0 would say that the job is over, and Kubernetes start this agent no more.
+            self._status = RETRYABLE_EXIT_CODE
 
     def _tell_end(self, code: int, seconds: float, last_lines: Iterable[str] = ()) -> None:
         if self._line is not None:

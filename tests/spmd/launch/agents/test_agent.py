@@ -31,7 +31,7 @@ print("attempt", attempt, os.environ["JAXTRIBUTE_JOB"], flush=True)
 open("started", "w").close()
 signal.pause()
 """
-SAVES = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))" + WAITS
+SAVES = "signal.signal(signal.SIGTERM, lambda *_: sys.exit({}))" + WAITS
 DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" + WAITS
 
 
@@ -233,14 +233,15 @@ def test_without_a_leader_the_worker_ends_and_another_leader_is_looked_for(
     assert "worker 1 ended with SIGTERM" in err
 
 
-def test_a_signal_is_passed_on_and_the_agent_leaves(play: Callable) -> None:
+@pytest.mark.parametrize("code", [143, 0, 1])
+def test_a_signal_is_passed_on_and_the_agent_leaves(play: Callable, code: int) -> None:
     def acts(leader: FakeLeader) -> None:
         leader.start_worker()
         leader.wait_for_worker()
         os.kill(os.getpid(), signal.SIGTERM)
-        assert leader.hear("ended")["ended"] == 143
+        assert leader.hear("ended")["ended"] == code
 
-    leader, status, _, _ = play(SAVES, acts)
+    leader, status, _, _ = play(SAVES.format(code), acts)
     assert status == 143
     assert leader.heard[0] == {"leaving": True, "interrupt": False}
 
