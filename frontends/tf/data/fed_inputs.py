@@ -32,9 +32,34 @@ class FedInput(np.ndarray):
         return np.asarray(value).view(cls)
 
     @classmethod
-    def zeros(cls, shape: Sequence[int | None], dtype: str) -> "FedInput":
+    def fed(cls, value: Any, shape: Sequence[int | None] | None, dtype: str) -> "FedInput":
+        """Makes one of what is fed to a placeholder: it gets the placeholder's dtype.
+
+        Args:
+            value: what is fed.
+            shape: of the placeholder; None if its rank is open.
+            dtype: of the placeholder.
+
+        Raises:
+            ValueError: the shape is another.
+        """
+        array = np.asarray(value, None if dtype == "string" else dtype)
+        if shape is not None and (
+            len(shape) != array.ndim
+            or any(
+                size not in (None, found) for size, found in zip(shape, array.shape, strict=True)
+            )
+        ):
+            raise ValueError(
+                f"Cannot feed value of shape {array.shape} for a placeholder of shape {tuple(shape)}. Give tf.placeholder that shape, "
+                "or None for sizes that are open."
+            )
+        return cls.of(array)
+
+    @classmethod
+    def zeros(cls, shape: Sequence[int | None] | None, dtype: str) -> "FedInput":
         """Makes one for what will be."""
-        sizes = [_SOME_ROWS if size is None else size for size in shape]
+        sizes = [_SOME_ROWS if size is None else size for size in shape or ()]
         return cls.of(np.full(sizes, "") if dtype == "string" else np.zeros(sizes, dtype))
 
 

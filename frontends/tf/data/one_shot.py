@@ -41,11 +41,14 @@ class _Call:
         self.placeholders: list[FedInput] = []
         self._fed, self._inputs = fed, inputs or {}
 
-    def placeholder(self, shape: Sequence[int | None], dtype: str) -> FedInput:
+    def placeholder(self, shape: Sequence[int | None] | None, dtype: str) -> FedInput:
         """Gives what stands for a placeholder."""
         index = len(self.placeholders)
-        known = index in self._inputs
-        made = FedInput.of(self._inputs[index]) if known else FedInput.zeros(shape, dtype)
+        made = (
+            FedInput.fed(self._inputs[index], shape, dtype)
+            if index in self._inputs
+            else FedInput.zeros(shape, dtype)
+        )
         self.placeholders.append(made)
         return made
 
@@ -137,8 +140,13 @@ def make_initializable_iterator(dataset: Any, shared_name: str | None = None) ->
     return InputIterator(dataset, call)
 
 
-def input_placeholder(shape: Sequence[int | None], dtype: str) -> FedInput | None:
-    """Makes a placeholder of the `input_fn` that is being called; None if none is."""
+def input_placeholder(shape: Sequence[int | None] | None, dtype: str) -> FedInput | None:
+    """Makes a placeholder of the `input_fn` that is being called; None if none is.
+
+    Args:
+        shape: None if its rank is open.
+        dtype: its name.
+    """
     call = _CALL.get()
     return None if call is None else call.placeholder(shape, dtype)
 
@@ -155,6 +163,7 @@ def input_of(input_fn: Callable[[], Any], feed: Feed | None = None) -> Any:
 
     Raises:
         RuntimeError: nobody feeds a placeholder.
+        ValueError: what is fed has another shape than the placeholder.
     """
     call, inputs = _Call(), None
     try:

@@ -187,7 +187,7 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = No
     """
     sizes = TensorShape(shape)
     if _CURRENT.get() is None and current_graph() is None:
-        of_input = input_placeholder(tuple(sizes) if sizes.rank is not None else (), _name(dtype))
+        of_input = input_placeholder(None if sizes.rank is None else tuple(sizes), _name(dtype))
         return UnfedPlaceholder(sizes, as_dtype(dtype), name) if of_input is None else of_input
     current = _current("tf.placeholder")
     if sizes.rank is None:

@@ -24,6 +24,15 @@ def test_a_session_takes_what_is_fed():
     assert not initializes([])
 
 
+def test_what_is_fed_gets_the_dtype_of_the_placeholder():
+    assert FedInput.fed(np.uint8([[200]]), [None, 1], "float32").dtype == np.float32
+    assert FedInput.fed(["a"], None, "string").tolist() == ["a"]
+    with pytest.raises(ValueError, match=r"shape \(1, 2\) for a placeholder of shape \(None, 3\)"):
+        FedInput.fed([[1, 2]], [None, 3], "int32")
+    with pytest.raises(ValueError, match=r"shape \(2,\) for a placeholder of shape \(\)"):
+        FedInput.fed([1, 2], [], "int32")
+
+
 def test_arrays_are_keys_by_identity():
     one, other = FedInput.of([1, 2]), FedInput.of([1, 2])
     assert {one: 3, other: 4}[one] == 3

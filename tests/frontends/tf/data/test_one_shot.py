@@ -143,6 +143,21 @@ def test_a_hook_feeds_placeholders():
     )
 
 
+def test_what_is_fed_has_the_dtype_of_the_placeholder():
+    hook = Feeding()
+
+    def input_fn():
+        pictures = tf.placeholder(tf.float32, [None])
+        iterator = tf.data.Dataset.from_tensors(pictures).make_initializable_iterator()
+        hook.initialize = lambda session: session.run(
+            iterator.initializer, feed_dict={pictures: np.uint8([200])}
+        )
+        return iterator.get_next() * 2
+
+    (found,) = input_of(input_fn, feeding([hook]))
+    assert (found.tolist(), found.dtype) == ([400], np.float32)
+
+
 def test_somebody_feeds_placeholders():
     for feed in (None, feeding([tf.estimator.SessionRunHook()])):
         with pytest.raises(RuntimeError, match="2 placeholders, and 0 of them are fed"):
