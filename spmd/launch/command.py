@@ -313,6 +313,7 @@ def _run(options: argparse.Namespace) -> int:
         max_interruptions=options.max_interruptions,
         settle_seconds=options.settle_seconds,
         join_seconds=options.join_seconds,
+        backoff_seconds=options.backoff_seconds,
         health_port=options.health_port,
         token=_token(options, roles, variables, references),
     )

@@ -43,6 +43,7 @@ class Job:
         token: the secret that tasks prove to each other; empty if they need none, or have one already.
         settle_seconds: how long an elastic job waits for more agents before it starts with fewer workers than there may be.
         join_seconds: how long its agents wait for enough of them, and for the one that leads.
+        backoff_seconds: how long they wait before the first restart.
         references: names of further environment variables, whose values are secret: they are not written down.
 
     Raises:
@@ -62,6 +63,7 @@ class Job:
     health_port: int | None = None
     settle_seconds: float = SETTLE_SECONDS
     join_seconds: float = JOIN_SECONDS
+    backoff_seconds: float = 1.0
     token: str = dataclasses.field(default="", repr=False)
     references: Sequence[str] = ()
 
@@ -85,6 +87,7 @@ class Job:
         check_number("--max-interruptions", self.max_interruptions)
         check_number("--settle-seconds", self.settle_seconds)
         check_number("--join-seconds", self.join_seconds)
+        check_number("--backoff-seconds", self.backoff_seconds)
         for name, value in self.environment.items():
             check_variable(name, value)
         for name in self.references:
@@ -111,6 +114,7 @@ class Job:
         options = [
             ("--devices-per-worker", self.devices_per_worker, None),
             ("--max-restarts", self.max_restarts, Job.max_restarts),
+            ("--backoff-seconds", self.backoff_seconds, Job.backoff_seconds),
             ("--grace-seconds", self.grace_seconds, Job.grace_seconds),
             ("--max-interruptions", self.max_interruptions, MAX_INTERRUPTIONS),
             ("--settle-seconds", self.settle_seconds, SETTLE_SECONDS),

@@ -163,6 +163,12 @@ def test_an_elastic_job_has_a_secret(printed) -> None:
     assert "kind: Secret" in printed("--render", "kubernetes", "--image", "i", *words)
 
 
+def test_an_elastic_job_has_the_settings_of_its_agents(printed) -> None:
+    settings = ("--backoff-seconds", "9", "--settle-seconds", "2.5", "--join-seconds", "7")
+    command = printed("--hosts", "a,b", *settings, "--workers", "1:2", "train.py").splitlines()[-1]
+    assert command.endswith(f"--workers 1:2 {' '.join(settings)} train.py")
+
+
 @pytest.mark.parametrize("words", [["--volume", "claim"], ["--render", "docker"]])
 def test_what_cannot_be_read_shows_the_usage(
     words: list[str], capsys: pytest.CaptureFixture[str]

@@ -46,14 +46,16 @@ def test_a_parameter_server_computes_on_the_processor_and_simulates_nothing() ->
 
 def test_agents_get_the_settings_that_are_not_usual_in_a_form_that_they_read() -> None:
     roles = Roles(4, min_workers=2)
-    job = Job("a", ("t.py",), roles, max_restarts=1_000_000, settle_seconds=0.5, join_seconds=7.0)
+    seconds = {"backoff_seconds": 2.5, "settle_seconds": 0.5, "join_seconds": 7.0}
+    job = Job("a", ("t.py",), roles, max_restarts=1_000_000, **seconds)
     words = job.agent_command("a:1")
     assert words[6:] == (
-        *("--max-restarts", "1000000", "--settle-seconds", "0.5", "--join-seconds", "7", "t.py"),
+        *("--max-restarts", "1000000", "--backoff-seconds", "2.5"),
+        *("--settle-seconds", "0.5", "--join-seconds", "7", "t.py"),
     )
 
 
-@pytest.mark.parametrize("name", ["settle_seconds", "join_seconds"])
+@pytest.mark.parametrize("name", ["settle_seconds", "join_seconds", "backoff_seconds"])
 def test_no_agent_waits_less_than_no_time(name: str) -> None:
     with pytest.raises(LaunchError, match=name.replace("_", "-")):
         Job("a", ("t.py",), Roles(1), **{name: -1.0})
