@@ -27,15 +27,15 @@ from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.messages import EndedError, can_share, receive, send
 
 # How long threads call functions first, all together: to start a process takes seconds of a core.
-_SECONDS = 20.0
-# To send a call that takes less costs as much.
-_LEAST_OF_A_CALL = 5e-3
-# Threads that compute less than this part of their time wait for each other.
-_WAITING = 0.8
+_TRIAL_SECONDS = 20.0
+# To send a call that computes for less costs as much.
+_MIN_CALL_SECONDS = 5e-3
+# Threads that compute for less than this part of their time wait for each other.
+_MAX_COMPUTING = 0.8
 # Each takes some 300 MB.
-_MOST = 16
+_MAX_PROCESSES = 16
 # Functions that a process keeps; a program may make one in each epoch.
-_MOST_KNOWN = 64
+_MAX_KNOWN = 64
 # How many processes are started at once, without a look at what calls take.
 _VARIABLE = "JAXTRIBUTE_MAP_PROCESSES"
 
@@ -46,7 +46,7 @@ Kind = Literal["one", "many"]
 _LOGGER = logging.getLogger(__name__)
 
 
-class Elsewhere:
+class Offloader:
     """Decides where the functions of a pipeline's step are called. May be used from several threads."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Elsewhere:
         self._never = self._asked == 0 or not can_share()
 
     def __reduce__(self) -> Any:
-        return Elsewhere, ()
+        return Offloader, ()
 
     def call(
         self,
@@ -116,7 +116,7 @@ class Elsewhere:
                     return None
                 if self._workers is None and all(one.sending for one in functions):
                     with contextlib.suppress(OSError):  # such as too many processes
-                        self._workers = shared_workers(self._asked or min(count, _MOST))
+                        self._workers = shared_workers(self._asked or min(count, _MAX_PROCESSES))
                 self._never = self._workers is None
         return self._workers
 
@@ -125,9 +125,9 @@ class Elsewhere:
             return True
         with self._lock:
             return (
-                self._wall > _SECONDS
-                and self._computing > _LEAST_OF_A_CALL * self._calls
-                and self._computing < _WAITING * self._wall
+                self._wall > _TRIAL_SECONDS
+                and self._computing > _MIN_CALL_SECONDS * self._calls
+                and self._computing < _MAX_COMPUTING * self._wall
             )
 
 
@@ -230,7 +230,7 @@ class _Worker:
         if self._socket.fileno() < 0:
             raise EndedError
         numbers = [function.number for function in functions]
-        forgets = len(self._known.union(numbers)) > _MOST_KNOWN
+        forgets = len(self._known.union(numbers)) > _MAX_KNOWN
         known: set[int] = set() if forgets else self._known
         new: dict[int, bytes] = {}
         draws: list[Any] = []

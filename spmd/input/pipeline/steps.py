@@ -15,7 +15,7 @@ from spmd.input.pipeline.element import (
 )
 from spmd.input.pipeline.forms import Form, Item
 from spmd.input.pipeline.map_function import MapFunction
-from spmd.input.pipeline.processes import Elsewhere
+from spmd.input.pipeline.processes import Offloader
 from spmd.input.pipeline.row_sources import RowSource
 from spmd.input.pipeline.spec import row_spec, spec_of
 
@@ -56,12 +56,12 @@ class Mapped:
     Attributes:
         base: The step before the first function.
         functions: In the order of their calls.
-        elsewhere: Decides whether other processes call them.
+        offloader: Decides whether other processes call them.
     """
 
     base: Step
     functions: Sequence[MapFunction]
-    elsewhere: Elsewhere = dataclasses.field(default_factory=Elsewhere, compare=False)
+    offloader: Offloader = dataclasses.field(default_factory=Offloader, compare=False)
 
     def then(self, function: MapFunction) -> "Mapped":
         """Returns this step with one function more."""
@@ -139,7 +139,7 @@ def many_of(functions: Sequence[MapFunction], rows: list[Element], full: int) ->
     return stack(rows) if batch is None else first_rows(batch, count)
 
 
-def spread(step: Step, workers: int) -> Step:
+def offloaded(step: Step, workers: int) -> Step:
     """Returns a step that does the same, and may have map functions called in other processes.
 
     Args:
@@ -148,11 +148,11 @@ def spread(step: Step, workers: int) -> Step:
     """
     if isinstance(step, Grouped) and isinstance(step.step, Mapped):
         mapped, rows = step.step, step.rows
-        before = spread(mapped.base, workers)
+        before = offloaded(mapped.base, workers)
 
         def batch_of(items: Sequence[Item]) -> Batch:
             given = [before(item) for item in items]
-            return mapped.elsewhere.call(
+            return mapped.offloader.call(
                 mapped.functions,
                 "many",
                 given,
@@ -163,11 +163,11 @@ def spread(step: Step, workers: int) -> Step:
 
         return batch_of
     if isinstance(step, Mapped):
-        base = spread(step.base, workers)
+        base = offloaded(step.base, workers)
 
         def element_of(item: Item) -> Element:
             given = base(item)
-            return step.elsewhere.call(
+            return step.offloader.call(
                 step.functions, "one", given, 1, workers, lambda: one_of(step.functions, given)
             )
 

@@ -16,7 +16,7 @@ from spmd.input.pipeline.nested import repeated
 from spmd.input.pipeline.parallel import map_in_order
 from spmd.input.pipeline.shuffling import shuffle_items
 from spmd.input.pipeline.spec import Specs, batch_spec, row_spec
-from spmd.input.pipeline.steps import Gather, Grouped, Mapped, Step, identity_step, spread
+from spmd.input.pipeline.steps import Gather, Grouped, Mapped, Step, identity_step, offloaded
 
 
 @final
@@ -46,7 +46,7 @@ class Stream(Form):
     def elements(self) -> Iterator[Element]:
         """Starts a pass; see `Form.elements`."""
         # One thread draws random numbers in a certain order, which the start of processes must not change.
-        step = spread(self.step, self.workers) if self.workers > 1 else self.step
+        step = offloaded(self.step, self.workers) if self.workers > 1 else self.step
         return map_in_order(step, self.open(), self.workers)
 
     def cache(self) -> Form:

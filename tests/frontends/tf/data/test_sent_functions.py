@@ -73,9 +73,9 @@ def test_a_dataset_whose_maps_run_in_processes(monkeypatch, batched_first):
     if not batched_first:
         dataset = dataset.batch(8)
     step = dataset._form().step
-    elsewhere = getattr(step, "step", step).elsewhere
+    offloader = getattr(step, "step", step).offloader
     list(dataset)
-    while not elsewhere._workers.are_ready():
+    while not offloader._workers.are_ready():
         pass
     iterator = iter(dataset)
     first = [next(iterator) for _ in range(3)]
@@ -85,4 +85,4 @@ def test_a_dataset_whose_maps_run_in_processes(monkeypatch, batched_first):
     other = iter(dataset)
     other.set_state(state)
     assert np.concatenate(list(other)).tolist() == rest
-    assert not elsewhere._never
+    assert not offloader._never

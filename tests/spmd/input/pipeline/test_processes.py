@@ -13,7 +13,7 @@ import pytest
 from spmd.input.pipeline import processes
 from spmd.input.pipeline.map_function import MapFunction, Sending
 from spmd.input.pipeline.messages import EndedError
-from spmd.input.pipeline.processes import Elsewhere, FailedError, Workers
+from spmd.input.pipeline.processes import FailedError, Offloader, Workers
 from spmd.input.pipeline.worker_process import main
 
 
@@ -53,23 +53,23 @@ def fake(monkeypatch):
     return workers
 
 
-def called(elsewhere, function, here=lambda: "here"):
-    return elsewhere.call([function], "one", np.ones(2), 1, 2, here)
+def called(offloader, function, here=lambda: "here"):
+    return offloader.call([function], "one", np.ones(2), 1, 2, here)
 
 
 def test_processes_take_over_once_they_are_ready(fake):
-    elsewhere, function = Elsewhere(), made()
+    offloader, function = Offloader(), made()
     fake.ready = False
-    assert called(elsewhere, function) == "here"
+    assert called(offloader, function) == "here"
     fake.ready = True
-    assert called(elsewhere, function) == "there"
+    assert called(offloader, function) == "there"
 
 
 @pytest.mark.parametrize("error", [FailedError("no"), EndedError()])
 def test_where_processes_fail_functions_are_called_here_for_good(fake, error, caplog):
-    elsewhere, function = Elsewhere(), made()
+    offloader, function = Offloader(), made()
     fake.answer = error
-    assert [called(elsewhere, function) for _ in range(3)] == ["here"] * 3
+    assert [called(offloader, function) for _ in range(3)] == ["here"] * 3
     assert fake.asked == 1
     assert "Processes no longer call a map function" in caplog.text
 
@@ -78,18 +78,18 @@ def test_an_exception_is_raised_here_and_processes_go_on(fake):
     def here():
         raise KeyError("of the user")
 
-    elsewhere, function = Elsewhere(), made()
+    offloader, function = Offloader(), made()
     fake.answer = FailedError("KeyError()")
     with pytest.raises(KeyError, match="of the user"):
-        called(elsewhere, function, here)
+        called(offloader, function, here)
     fake.answer = "there"
-    assert called(elsewhere, function) == "there"
+    assert called(offloader, function) == "there"
 
 
 def test_functions_that_cannot_be_sent_or_read_what_changed_are_called_here(fake):
-    assert called(Elsewhere(), MapFunction(halved)) == "here"
+    assert called(Offloader(), MapFunction(halved)) == "here"
     changed = Sending(pickled, lambda: False, int, lambda _: None)
-    assert called(Elsewhere(), MapFunction(halved, None, changed)) == "here"
+    assert called(Offloader(), MapFunction(halved, None, changed)) == "here"
     assert fake.asked == 0
 
 
@@ -105,8 +105,8 @@ def test_without_the_variable_only_long_calls_of_waiting_threads_start_processes
             clock["computing"] += computing
             return "here"
 
-        elsewhere, function = Elsewhere(), made()
-        return [called(elsewhere, function, here) for _ in range(count)][-1]
+        offloader, function = Offloader(), made()
+        return [called(offloader, function, here) for _ in range(count)][-1]
 
     assert calls(30, 1.0, 0.5) == "there"
     assert calls(15, 1.0, 0.5) == "here"  # not long
@@ -117,22 +117,22 @@ def test_without_the_variable_only_long_calls_of_waiting_threads_start_processes
 
 
 def test_a_copy_begins_anew(fake):
-    elsewhere = Elsewhere()
-    called(elsewhere, made())
-    assert isinstance(copy.copy(elsewhere), Elsewhere)
-    assert called(copy.copy(elsewhere), made()) == "there"
+    offloader = Offloader()
+    called(offloader, made())
+    assert isinstance(copy.copy(offloader), Offloader)
+    assert called(copy.copy(offloader), made()) == "there"
 
 
 @pytest.mark.parametrize("text", ["-1", "many", "1.5", "10000000"])
 def test_the_variable_has_to_be_a_number(monkeypatch, text):
     monkeypatch.setenv("JAXTRIBUTE_MAP_PROCESSES", text)
     with pytest.raises(ValueError, match=f"but JAXTRIBUTE_MAP_PROCESSES is '{text}'. Write"):
-        Elsewhere()
+        Offloader()
 
 
 def test_an_empty_variable_says_nothing(monkeypatch, fake):
     monkeypatch.setenv("JAXTRIBUTE_MAP_PROCESSES", "")
-    assert called(Elsewhere(), made()) == "here"
+    assert called(Offloader(), made()) == "here"
 
 
 class Thread(threading.Thread):
@@ -201,7 +201,7 @@ def test_after_an_answer_that_was_not_read_the_process_is_not_called_again(
 
 
 def test_processes_keep_a_number_of_functions(workers, monkeypatch):
-    monkeypatch.setattr(processes, "_MOST_KNOWN", 2)
+    monkeypatch.setattr(processes, "_MAX_KNOWN", 2)
     sent = []
 
     def counted(name):
