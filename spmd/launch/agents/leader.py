@@ -169,7 +169,7 @@ class Leader:
             return
         code = code if -_LAST_SIGNAL <= code <= _LAST_CODE else _LAST_CODE
         member.ended = code
-        if code:
+        if code or member.leaving:  # a script may save on SIGTERM, and end with 0
             lines = message.get("last_lines")
             texts = tuple(map(str, lines)) if isinstance(lines, list) else ()
             seconds = message.get("seconds")
@@ -305,8 +305,9 @@ class Leader:
             self._interruptions += 1
             if self._interruptions > self._patience.max_interruptions:
                 most = self._patience.max_interruptions
+                # Not the code that asks for a restart: Kubernetes would start the agents again, and not count it.
                 self._over(
-                    RETRYABLE_EXIT_CODE,
+                    1,
                     f"no restart: agents were lost, or came, {most} times already (--max-interruptions {most})",
                 )
 

@@ -111,7 +111,7 @@ def job_of_agents(job: Job, options: PodOptions, endpoint: str) -> Manifest:
     pod["terminationGracePeriodSeconds"] += _AGENT_SECONDS
     spec = indexed_job(job, job.roles.workers, job.max_restarts, "Ignore", {"spec": pod})
     spec["backoffLimitPerIndex"], spec["maxFailedIndexes"] = spec.pop("backoffLimit"), 0
-    # When the job has failed, so have all agents. Codes from 128 on say that something killed one: it starts again.
+    # When the job has failed, so have all agents. These codes say that something killed one: it starts again.
     failed = {"operator": "NotIn", "values": _KILLED}
     spec["podFailurePolicy"]["rules"].append({"action": "FailJob", "onExitCodes": failed})
     # The training may end without a pod that has not come back.

@@ -264,20 +264,30 @@ def test_losses_come_to_an_end() -> None:
         for agent in job.agents[: job.agents.index(lost)]:
             job.end(agent, 143)
         job.wait(SETTLE)
-    assert job.leader.status == 143
+    assert job.leader.status == 1
     assert "--max-interruptions 1" in job.said[-1]
 
 
-def test_a_machine_that_is_taken_away_uses_up_no_restart() -> None:
+@pytest.mark.parametrize("code", [143, 0])
+def test_a_machine_that_is_taken_away_uses_up_no_restart(code: int) -> None:
     job = Job(agents=4, restarts=0)
     job.leader.hear(job.agents[3], {"leaving": True}, job.now)
     assert not job.stopped()  # its worker saves, with the others
-    job.end(job.agents[3], 143, port=None)
+    job.end(job.agents[3], code, port=None)
+    assert job.stopped() == ["1", "2", "3"]
     for agent in job.agents[:3]:
         job.end(agent, 143)
     job.go(job.agents[3])
     job.wait(SETTLE)
     assert job.indices == [("1", 0), ("2", 1), ("3", 2)]
+
+
+def test_a_machine_that_is_taken_away_at_the_end_ends_nothing_else() -> None:
+    job = Job(agents=4)
+    job.leader.hear(job.agents[3], {"leaving": True}, job.now)
+    for agent in reversed(job.agents):
+        job.end(agent, 0)
+    assert job.leader.status == 0
 
 
 @pytest.mark.parametrize("runs", [True, False])
