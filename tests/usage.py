@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from frontends.tf.check.findings import Kind
+from frontends.tf.check.projects import in_versions_of_their_projects
 from frontends.tf.check.report import Report, report_on
 from frontends.tf.check.sources import files_in
 
@@ -109,8 +110,8 @@ def count(folder: Path) -> Usage:
     """Counts what the repositories in a folder use."""
     usage = Usage()
     for repository in sorted(path for path in folder.iterdir() if path.is_dir()):
-        for path in files_in([repository]):
-            usage.add(repository.name, report_on(path))
+        for report in in_versions_of_their_projects([*map(report_on, files_in([repository]))]):
+            usage.add(repository.name, report)
     return usage
 
 

@@ -151,6 +151,20 @@ _HINTS = {
         ),
         f"{_TF1}: use tf.GradientTape",
     ),
+    "tf.train.SyncReplicasOptimizer": f"{_TF1}: strategies sum the gradients of all workers in every step. Make the optimizer alone, in the scope "
+    "of tf.distribute.MultiWorkerMirroredStrategy(), or give an estimator that as RunConfig(train_distribute=...)",
+    "tf.train.replica_device_setter": f"{_TF1}: a strategy places variables on parameter servers. Make them in the scope of "
+    "tf.distribute.ParameterServerStrategy(tf.distribute.cluster_resolver.TFConfigClusterResolver())",
+    "tf.examples": "TensorFlow's tutorials are no part of it. MNIST is (images, labels), test = tf.keras.datasets.mnist.load_data(): for the "
+    "floats that input_data gave write images.reshape(-1, 784) / 255, for one_hot=True tf.one_hot(labels, 10).",
+    "tf.contrib.image": f"{_TF1}: use keras.ops.image.affine_transform(images, [[a0, a1, a2, b0, b1, b2, c0, c1]]), which takes the "
+    "numbers of tf.contrib.image.transform: [[cos, -sin, 0, sin, cos, 0, 0, 0]] rotates about the upper left corner. "
+    "keras.layers.RandomRotation rotates by chance",
+    "tf.contrib.opt.MovingAverageOptimizer": f"{_TF1}: keep averages beside the optimizer. After each of its steps call averages.apply(variables) "
+    "of averages = tf.train.ExponentialMovingAverage(0.999), and save with tf.train.Saver(averages.variables_to_restore())",
+    "tf.contrib.quantize": f"{_TF1}, and rewrote its graph. In the layers themselves, pass weights and activations through "
+    'tf.quantization.fake_quant_with_min_max_vars; or quantize what is trained: keras.Model.quantize("int8")',
+    "tf.contrib.boosted_trees": f"{_TF1}: train trees with XGBoost or LightGBM",
     "tf.contrib.cudnn_rnn": f"{_TF1}: use tf.nn.rnn_cell and tf.nn.dynamic_rnn",
     "tf.contrib.cloud": "Paths such as gs://bucket/folder need no configuration: leave it out",
     "tf.contrib.gan": f"{_TF1}: minimize both losses in one model function, each with its var_list",

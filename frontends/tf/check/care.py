@@ -49,6 +49,7 @@ _VARIABLES = {
 }
 _NOT_KERAS_2 = "changes nothing here: tf.keras is Keras 3"
 _STRATEGY = ".run"
+_DROPOUT = {False: "tf.nn.dropout", True: "tf.compat.v1.nn.dropout"}
 _SERVING = re.compile("serving_input_receiver|ServingInputReceiver")
 _UNFED = (
     "There are no sessions to feed it. Make it a parameter of a function, def step(x): ..., which @tf.function compiles; or write a "
@@ -74,6 +75,7 @@ def findings_in(script: Uses) -> Iterator[Finding]:
         yield from _devices(use)
     yield from _traced(script)
     yield from _placeholders(script)
+    yield from _dropout(script)
 
 
 def _imports(script: Uses) -> Iterator[Finding]:
@@ -180,6 +182,32 @@ def _placeholders(script: Uses) -> Iterator[Finding]:
     for use in script.uses:
         if names.path_in_2(use.found) == "tf.placeholder":
             yield facts.missing(use.found.path, use.line, _UNFED, use.guard)
+
+
+def _dropout(script: Uses) -> Iterator[Finding]:
+    """Finds what turns into its opposite if the script is for the other version: the second argument of tf.nn.dropout."""
+    version = script.version
+    if version.is_certain:
+        return
+    for use in script.uses:
+        if use.call is None or use.found.path != _DROPOUT[version.is_1]:
+            continue
+        match use.call.args:
+            case [_, ast.Constant(0.5), *_] | [ast.Starred(), *_] | [_, ast.Starred(), *_]:
+                pass
+            case [_, second, *_]:
+                share = ast.unparse(second)
+                if version.is_1:
+                    text = (
+                        f"read as TensorFlow 1's, which keeps {share}: for TensorFlow 2's, which drops it, write "
+                        f"rate={share}"
+                    )
+                else:
+                    text = (
+                        f"read as TensorFlow 2's, which drops {share}: for TensorFlow 1's, which keeps it, write "
+                        f"rate=1 - {share}. No name here tells which version this is for"
+                    )
+                yield Finding(Kind.CARE, use.line, use.found.path, text)
 
 
 def _is_compiled(functions: Iterable[ast.AST]) -> bool:

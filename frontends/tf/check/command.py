@@ -10,6 +10,7 @@ from rich.console import Console
 
 from frontends.tf.check import copies
 from frontends.tf.check.output import as_github, as_json, print_report, print_summary
+from frontends.tf.check.projects import in_versions_of_their_projects
 from frontends.tf.check.report import Report, report_on
 from frontends.tf.check.sources import files_in
 from frontends.tf.check.summary import summarize
@@ -78,15 +79,13 @@ def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int
             print(f"jaxtribute check: {problem}", file=sys.stderr)
             return 2
         console = Console(highlight=False)
-        reports: list[Report] = []
         gc.freeze()  # what importing made would be looked through again and again
-        for path in files_in(options.paths):
-            report = report_on(path)
-            reports.append(report)
-            is_shown = report.is_tensorflow or path in options.paths
+        reports = in_versions_of_their_projects([*map(report_on, files_in(options.paths))])
+        gc.unfreeze()
+        for report in reports:
+            is_shown = report.is_tensorflow or report.path in options.paths
             if is_shown and options.format == "table" and not options.summary:
                 print_report(report, console)
-        gc.unfreeze()
         if not reports:
             print("jaxtribute check: no .py and no .ipynb file there", file=sys.stderr)
             return 2

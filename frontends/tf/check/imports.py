@@ -20,7 +20,7 @@ import ast
 import dataclasses
 
 from frontends.tf.check import names
-from frontends.tf.check.internals import PUBLIC
+from frontends.tf.check.internals import INSTEAD, PUBLIC
 
 # Python's modules whose names are those of `tf`, or of one of its modules.
 _ROOTS = {
@@ -155,5 +155,8 @@ def _problem(module: str, path: str) -> str:
     if not found.is_missing:
         return ""
     if f"{path}.".startswith(_INTERNALS):
-        return f"{module} is one of TensorFlow's internals, which do not exist here. Use a public name."
+        instead = next(
+            (text for start, text in INSTEAD.items() if module.startswith(start)), "a public name"
+        )
+        return f"{module} is one of TensorFlow's internals, which do not exist here. Use {instead}."
     return found.message

@@ -100,3 +100,9 @@ PUBLIC = {
     for path, modules in table.items()
     for module in modules
 }
+
+# By the start of Python's name of a module that no public one stands for: what to use.
+INSTEAD = {
+    "tensorflow.python.client.device_lib": "tf.config.list_physical_devices() for device_lib.list_local_devices(): its devices have name "
+    "and device_type",
+}

@@ -1,6 +1,7 @@
 """Reports as people read them, as JSON, and as notes beside the lines of a pull request."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ def print_report(report: Report, console: Console) -> None:
         report: on the file.
         console: where to.
     """
-    console.print(Text(f"{report.path}  ", "bold").append(_counts(report), "not bold"))
+    _print(Text(f"{report.path}  ", "bold").append(_counts(report), "not bold"), console)
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 1))
     table.add_column(justify="right", max_width=14)
     table.add_column(no_wrap=True)
@@ -42,8 +43,10 @@ def print_report(report: Report, console: Console) -> None:
         said = f"-> {text}" if kind == Kind.CHANGE else _without_name(text, name)
         what.append(f"\n{said}" if name else said, "" if kind == Kind.CHANGE else "dim")
         table.add_row(_lines(report, lines), Text(kind.value, _STYLES[kind]), what)
+    if report.version.because:
+        _print(Text(f"for TensorFlow 1: {report.version.because}", "dim"), console)
     if table.row_count:
-        console.print(table)
+        _print(table, console)
 
 
 def print_summary(summary: Summary, console: Console) -> None:
@@ -55,7 +58,7 @@ def print_summary(summary: Summary, console: Console) -> None:
     """
     using = summary.files - summary.others
     if not using:
-        console.print("No file there uses TensorFlow.")
+        _print(Text("No file there uses TensorFlow."), console)
         return
     text = Text(f"{using} file{'s' * (using != 1)} with TensorFlow", "bold")
     text.append(
@@ -66,13 +69,13 @@ def print_summary(summary: Summary, console: Console) -> None:
     if summary.uses:
         share = 100 * summary.present / summary.uses
         text.append(f". {summary.present} of {summary.uses} uses work ({share:.1f} %)", "not bold")
-    console.print(text.append(".", "not bold"))
+    _print(text.append(".", "not bold"), console)
     if using > 1 and summary.missing:
         shown = list(summary.missing.items())[:_LISTED_NAMES]
         rest = len(summary.missing) - len(shown)
         names = ", ".join(f"{name} ({count})" for name, count in shown)
         more = f", and {rest} more" if rest else ""
-        console.print(Text(f"Missing, and in how many files: {names}{more}."))
+        _print(Text(f"Missing, and in how many files: {names}{more}."), console)
 
 
 def as_json(reports: Iterable[Report], summary: Summary) -> str:
@@ -86,6 +89,10 @@ def as_json(reports: Iterable[Report], summary: Summary) -> str:
         {
             "path": str(report.path),
             "complete": report.runs,
+            "tensorflow": {
+                "version": 1 if report.version.is_1 else 2,
+                "because": report.version.because,
+            },
             "names": dict(report.names),
             "findings": [_entry(report, one) for one in report.findings],
         }
@@ -129,6 +136,16 @@ def _entry(report: Report, finding: Finding) -> dict[str, Any]:
         cell, inner = report.source.cells[finding.line - 1]
         line = {"cell": cell, "line": inner}
     return {"kind": finding.kind.value, **line, "name": finding.name, "text": finding.text}
+
+
+def _print(what: Text | Table, console: Console) -> None:
+    """Prints without the blanks that fill lines, which diffs and logs would show."""
+    with console.capture() as captured:
+        console.print(what)
+    text = captured.get()
+    if not console.is_terminal:
+        text = re.sub(" +$", "", text, flags=re.MULTILINE)
+    console.file.write(text)
 
 
 def _counts(report: Report) -> str:

@@ -10,7 +10,7 @@ from frontends.tf.check import care, facts, python2
 from frontends.tf.check.findings import FAILING, Finding, Kind
 from frontends.tf.check.fixes import Change, changes_in
 from frontends.tf.check.sources import Source, UnreadableError, read
-from frontends.tf.check.uses import Uses
+from frontends.tf.check.uses import EITHER, Uses, Version
 from frontends.tf.check.versions import uses_in_its_version
 
 
@@ -25,6 +25,7 @@ class Report:
         changes: the import statements to change.
         source: the file; None if it cannot be read.
         is_tensorflow: whether it imports TensorFlow, or this front end.
+        version: of TensorFlow that it is for.
     """
 
     path: Path
@@ -33,6 +34,7 @@ class Report:
     changes: tuple[Change, ...] = ()
     source: Source | None = None
     is_tensorflow: bool = True
+    version: Version = EITHER
 
     @property
     def runs(self) -> bool:
@@ -48,11 +50,12 @@ class Report:
         return str(line) if self.source is None else self.source.place(line)
 
 
-def report_on(path: Path) -> Report:
+def report_on(path: Path, because: str = "") -> Report:
     """Checks a script or a notebook; runs nothing of it.
 
     Args:
         path: of the file.
+        because: why it is for TensorFlow 1 if it does not tell itself: what other modules of its project use.
     """
     try:
         source = read(path)
@@ -63,7 +66,7 @@ def report_on(path: Path) -> Report:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of invalid escapes: the script's affair
-            script = uses_in_its_version(source.text)
+            script = uses_in_its_version(source.text, because)
     except (SyntaxError, ValueError, RecursionError) as error:
         line, text = 1, f"Python cannot read it: {error}"
         if isinstance(error, SyntaxError):
@@ -85,7 +88,7 @@ def _described(source: Source, script: Uses) -> Report:
         paths.append(use.found.path)
         findings += facts.findings_of(use)
     findings += care.findings_in(script)
-    if script.is_of_1:
+    if script.version.is_1:
         paths = [_as_written(path) for path in paths]
         findings = [
             dataclasses.replace(one, name=_as_written(one.name), text=_as_written(one.text))
@@ -102,6 +105,7 @@ def _described(source: Source, script: Uses) -> Report:
         tuple(changes),
         source,
         is_tensorflow,
+        script.version,
     )
 
 

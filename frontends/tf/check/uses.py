@@ -61,6 +61,24 @@ class Import:
 
 
 @dataclasses.dataclass(frozen=True)
+class Version:
+    """Which version of TensorFlow a script is for.
+
+    Attributes:
+        is_1: whether it is TensorFlow 1, so that its `tf` is `tf.compat.v1`.
+        because: why that is thought; empty if nothing tells, and it is read as a script for TensorFlow 2.
+        is_certain: whether the script itself tells.
+    """
+
+    is_1: bool = False
+    because: str = ""
+    is_certain: bool = False
+
+
+EITHER = Version()
+
+
+@dataclasses.dataclass(frozen=True)
 class Uses:
     """What a script uses.
 
@@ -68,21 +86,21 @@ class Uses:
         nodes: its syntax tree, from the top down.
         imports: statements that import TensorFlow, or this front end.
         uses: all uses, in the order of their lines.
-        is_of_1: whether it was read as a script for TensorFlow 1, whose `tf` is `tf.compat.v1`.
+        version: of TensorFlow, as which it was read.
     """
 
     nodes: tuple[ast.AST, ...]
     imports: tuple[Import, ...]
     uses: tuple[Use, ...]
-    is_of_1: bool = False
+    version: Version = EITHER
 
 
-def uses_in(text: str, is_of_1: bool = False) -> Uses:
+def uses_in(text: str, version: Version = EITHER) -> Uses:
     r"""Finds the uses in a script.
 
     Args:
         text: of the script.
-        is_of_1: whether it is for TensorFlow 1.
+        version: of TensorFlow that it is for.
 
     Raises:
         SyntaxError: it is no Python 3.
@@ -99,10 +117,10 @@ def uses_in(text: str, is_of_1: bool = False) -> Uses:
         for node in nodes
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
     }
-    reader = _Reader(frozenset(stored), is_of_1)
+    reader = _Reader(frozenset(stored), version.is_1)
     reader.read(tree)
     ordered = sorted(reader.uses, key=lambda use: (use.line, use.column))
-    return Uses(nodes, tuple(reader.imports), tuple(ordered), is_of_1)
+    return Uses(nodes, tuple(reader.imports), tuple(ordered), version)
 
 
 @dataclasses.dataclass

@@ -5,7 +5,7 @@ Runs in an environment of its own, with the last TensorFlow that has estimators.
 
 import sys
 
-from tests.golden import names_of_1
+from tests.golden import names_by_version
 from tests.golden.estimators import SCENARIOS
 from tests.golden.record import import_tensorflow, record
 from tests.golden.recording import ESTIMATORS
@@ -14,4 +14,4 @@ if __name__ == "__main__":
     tensorflow = import_tensorflow()
     record(tensorflow, SCENARIOS, ESTIMATORS, sys.argv[1:])
     if not sys.argv[1:]:
-        names_of_1.write(tensorflow)
+        names_by_version.write(tensorflow)

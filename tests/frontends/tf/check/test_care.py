@@ -7,6 +7,7 @@ import pytest
 from frontends.tf.check.care import findings_in
 from frontends.tf.check.findings import Kind
 from frontends.tf.check.uses import uses_in
+from frontends.tf.check.versions import uses_in_its_version
 
 
 def found(text):
@@ -88,3 +89,34 @@ def test_placeholders_are_for_what_is_served():
     assert "a model function, which gets features and labels" in finding.text
     serves = f"{text}\ntf.estimator.export.ServingInputReceiver(x, x)"
     assert not list(findings_in(uses_in(serves)))
+
+
+@pytest.mark.parametrize(
+    ("because", "means", "otherwise"),
+    [
+        ("", "TensorFlow 2's, which drops 0.9", "rate=1 - 0.9"),
+        ("train.py imports it", "TensorFlow 1's, which keeps 0.9", "rate=0.9"),
+    ],
+)
+def test_dropout_in_a_file_that_does_not_tell_its_version(because, means, otherwise):
+    text = "import tensorflow as tf\ntf.nn.dropout(x, 0.9)"
+    (finding,) = findings_in(uses_in_its_version(text, because))
+    assert (finding.kind, finding.line) == (Kind.CARE, 2)
+    assert f"read as {means}" in finding.text
+    assert f"write {otherwise}" in finding.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import tensorflow as tf\ntf.nn.dropout(x, 0.5)",  # the same in both
+        "import tensorflow as tf\ntf.nn.dropout(x, rate=0.9)",
+        "import tensorflow as tf\ntf.nn.dropout(*arguments)",
+        "import tensorflow as tf\ntf.nn.dropout(x, 0.9)\ntf.layers.dense(x, 1)",
+        "import tensorflow as tf\ntf.nn.dropout(x, 0.9)\ntf.metrics.Mean()",
+        "import tensorflow.compat.v1 as tf\ntf.nn.dropout(x, 0.9)",
+        "from frontends import tf\ntf.nn.dropout(x, 0.9)",
+    ],
+)
+def test_dropout_that_is_clear(text):
+    assert not list(findings_in(uses_in_its_version(text)))

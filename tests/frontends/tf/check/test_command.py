@@ -185,3 +185,20 @@ def test_the_output_in_the_documentation_is_real(run, monkeypatch):
     status, output, _ = run("train.py", train=script)
     assert status == 1
     assert "".join(f"{line.rstrip()}\n" for line in output.splitlines()) == shown
+
+
+def test_a_helper_of_a_project_for_version_1_imports_that_version(run, tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "train.py").write_text(
+        "import tensorflow as tf\nimport nets\ntf.logging.info('x')\n"
+    )
+    (project / "nets.py").write_text("import tensorflow as tf\ndrop = tf.nn.dropout\n")
+    status, output, _ = run("--fix", "project")
+    assert status == 0
+    told = " ".join(output.split())
+    assert (
+        "for TensorFlow 1: project/train.py imports it, and uses tf.logging.info (line 3)" in told
+    )
+    copied = (tmp_path / "project_jaxtribute" / "nets.py").read_text()
+    assert copied.startswith("from frontends.tf.compat import v1 as tf\n")

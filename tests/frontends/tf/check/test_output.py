@@ -29,19 +29,26 @@ def report(tmp_path, monkeypatch):
 def printed(function, *args, width=80):
     file = io.StringIO()
     function(*args, Console(file=file, width=width, highlight=False))
-    return [line.rstrip() for line in file.getvalue().splitlines()]
+    return file.getvalue().splitlines()
 
 
 def test_a_report_fits_a_terminal(report):
     lines = printed(print_report, report)
     assert max(map(len, lines)) <= 80
     assert lines[0] == "train.py  3 names: 1 work, 1 differs, 1 missing"
-    assert lines[1].split() == ["3", "missing", "tf.Session"]
-    assert lines[2].strip().startswith("It belongs to TensorFlow 1")
+    assert lines[1] == "for TensorFlow 1: it uses tf.Session (line 3)"
+    assert lines[2].split() == ["3", "missing", "tf.Session"]
+    assert lines[3].strip().startswith("It belongs to TensorFlow 1")
     text = "\n".join(lines)
     assert "change   import tensorflow as tf" in text
     assert "-> from frontends.tf.compat import v1 as tf" in text
     assert "2, 4  differs" in text
+
+
+def test_lines_end_without_blanks(report):
+    lines = printed(print_report, report)
+    assert len(lines) > 5
+    assert lines == [line.rstrip() for line in lines]
 
 
 def test_many_lines_are_counted(tmp_path):
@@ -70,6 +77,7 @@ def test_json(report):
     (file,) = found["files"]
     assert (file["path"], file["complete"]) == ("train.py", False)
     assert file["names"]["tf.cast"] == 2
+    assert file["tensorflow"] == {"version": 1, "because": "it uses tf.Session (line 3)"}
     assert file["findings"][0] == {
         **{"kind": "change", "line": 1},
         **{"name": "import tensorflow as tf", "text": "from frontends.tf.compat import v1 as tf"},

@@ -27,3 +27,26 @@ def test_own_modules(tmp_path, line, expected):
     path = tmp_path / "main.py"
     path.write_text(line)
     assert own_modules(report_on(path)) == [tmp_path / name for name in expected]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("import model", ["model.py"]),
+        ("from nets import net", ["nets/net.py"]),
+        ("from . import net", ["nets/net.py"]),
+        ("from .. import model", ["model.py"]),
+        ("from ..nets.net import function", ["nets/net.py"]),
+        ("from ... import model", []),
+        ("import unlisted", []),
+        ("print 'Python 2'", []),
+    ],
+)
+def test_modules_of_a_whole_project(tmp_path, line, expected):
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "unlisted.py").write_text("")
+    path = tmp_path / "nets" / "main.py"
+    path.write_text(line)
+    project = {(tmp_path / name).resolve() for name in ("model.py", "nets/net.py")}
+    found = own_modules(report_on(path), project)
+    assert found == [(tmp_path / name).resolve() for name in expected]

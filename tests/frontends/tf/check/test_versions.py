@@ -64,6 +64,28 @@ def test_names_that_differ_in_version_1_are_imported_from_it():
 
 
 @pytest.mark.parametrize(
+    ("text", "is_1", "is_certain"),
+    [
+        ("import tensorflow as tf\ntf.layers.dense(x, 1)", True, True),
+        ("import tensorflow as tf\ntf.nn.dropout(x, 0.9)", True, False),
+        ("from tensorflow.nn import dropout", True, False),
+        ("import tensorflow as tf\ntf.metrics.Mean()", False, True),
+        ("import tensorflow as tf\ntf.losses.MeanSquaredError()", False, True),
+        ("import tensorflow as tf\ntf.optimizers.Adam()", False, True),
+        ("import tensorflow as tf\nif hasattr(tf, 'eig'): tf.eig(x)", True, False),
+        ("import tensorflow.compat.v1 as tf\ntf.layers.dense(x, 1)", False, True),
+        ("import tensorflow.compat.v2 as tf", False, True),
+        ("from frontends import tf", False, True),
+    ],
+)
+def test_other_modules_tell_the_version_of_a_script_that_does_not(text, is_1, is_certain):
+    version = uses_in_its_version(text, "others say so").version
+    assert (version.is_1, version.is_certain) == (is_1, is_certain)
+    assert (version.because == "others say so") == (is_1 and not is_certain)
+    assert not uses_in_its_version(text).version.is_1 or is_certain
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "from frontends import tf",
