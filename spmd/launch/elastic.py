@@ -6,18 +6,11 @@ worker on this machine, with devices of its own; workers are numbered anew in ea
 """
 
 import dataclasses
-import signal
 from collections.abc import Collection, Sequence
 
 from spmd.cluster import Task
+from spmd.launch.exit_status import was_killed
 from spmd.launch.tasks import Roles, names_of
-
-# What a program's own fault ends with, or JAX and gloo when another task is gone.
-_CRASHES = frozenset(
-    getattr(signal, name)
-    for name in ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS", "SIGTRAP")
-    if hasattr(signal, name)
-)
 
 
 def was_lost(returncode: int, sent: Collection[int]) -> bool:
@@ -28,14 +21,10 @@ def was_lost(returncode: int, sent: Collection[int]) -> bool:
         sent: the signals that the launcher sent it.
 
     Examples:
-        >>> (
-        ...     was_lost(-signal.SIGKILL, []),
-        ...     was_lost(-signal.SIGKILL, [signal.SIGKILL]),
-        ...     was_lost(1, []),
-        ... )
+        >>> was_lost(-9, []), was_lost(-9, [9]), was_lost(1, [])
         (True, False, False)
     """
-    return returncode < 0 and -returncode not in sent and -returncode not in _CRASHES
+    return was_killed(returncode) and -returncode not in sent
 
 
 @dataclasses.dataclass(eq=False)

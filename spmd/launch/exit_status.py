@@ -4,6 +4,13 @@ import signal
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
 
+# What a program's own fault ends with, or JAX and gloo when another task is gone.
+_CRASHES = frozenset(
+    getattr(signal, name)
+    for name in ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS", "SIGTRAP")
+    if hasattr(signal, name)
+)
+
 
 def describe_end(returncode: int) -> str:
     """Describes how a process ended, given its `subprocess.Popen.returncode`.
@@ -28,6 +35,16 @@ def exit_status(returncode: int) -> int:
         (1, 137)
     """
     return returncode if returncode >= 0 else 128 - returncode
+
+
+def was_killed(returncode: int) -> bool:
+    """Tells whether a signal from outside ended a process, rather than a crash of its own.
+
+    Examples:
+        >>> was_killed(-signal.SIGTERM), was_killed(-signal.SIGSEGV), was_killed(1)
+        (True, False, False)
+    """
+    return returncode < 0 and -returncode not in _CRASHES
 
 
 def consequence_rank(returncode: int) -> int:

@@ -247,11 +247,13 @@ class Gang:
         if isinstance(decision, str):
             self.printer.say(f"no restart of {self.name}: {decision}")
             return
-        text = f"restart {len(self.failures)} of {self.policy.max_restarts} in {decision:g} s ({self.name})"
+        tasks = self.tasks
         if self.elastic is not None:
             lost = [one for one in self._processes if was_lost(one.returncode or 0, one.signals)]
             if loss := self.elastic.lose([process.task for process in lost]):
                 self.printer.say(loss)
+            tasks = self.elastic.tasks
+        text = f"restart {len(self.failures)} of {self.policy.max_restarts} in {decision:g} s ({names_of(tasks)})"
         if not self.serves:
             text += ": from the last checkpoint if the script restores it, else from the beginning"
         self.printer.say(text)

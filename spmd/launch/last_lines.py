@@ -2,6 +2,7 @@
 
 import re
 from collections import deque
+from collections.abc import Sequence
 
 # What the summary shows of standard error: lines, and characters of each.
 _MAX_LINES = 3
@@ -9,11 +10,24 @@ _MAX_CHARACTERS = 500
 
 # The watchdog's last line, whose step differs between attempts; stacks may follow.
 _OF_WATCHDOG = re.compile(r"jaxtribute: .*, exits with code ")
+# The first line of what Python says of an exception.
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt|Iteration)\b(:|$)")
 _STACKS = "Its Python stacks:"
 
 # What JAX writes below a traceback that it shortened, the same after every error.
 _NOTE_OF_JAX = "For simplicity, JAX has removed its internal frames"
 _RULE_OF_JAX = re.compile(r"-{20}")
+
+
+def error_in(lines: Sequence[str]) -> str:
+    """Returns the line that says why a process failed: that of an exception, else the last one.
+
+    Examples:
+        >>> error_in(["raise ValueError(text)", "ValueError: no data", "Closed 2 files."])
+        'ValueError: no data'
+    """
+    exceptions = [line for line in lines if _EXCEPTION.match(line)]
+    return (exceptions or [*lines] or [""])[-1]
 
 
 class LastLines:

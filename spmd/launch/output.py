@@ -20,6 +20,7 @@ _COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red")
 _MAX_BYTES = 1 << 20
 # Gloo prints this for every group of processes that it connects, and nothing turns it off.
 _NOISE = b"[Gloo] Rank "
+_FILE_WIDTH = 120
 # Lines that may wait for the printer. When there are more, processes block as they would on a terminal.
 _MAX_WAITING = 1000
 
@@ -91,6 +92,9 @@ class Printer:
 
     def __init__(self, stdout: IO[str], stderr: IO[str]) -> None:
         self._consoles = {"stdout": Console(file=stdout), "stderr": Console(file=stderr)}
+        console = self._consoles["stderr"]
+        if not console.is_terminal:  # a file, say: tables need not be as narrow as a terminal
+            console.width = max(console.width, _FILE_WIDTH)
         self._lines: queue.SimpleQueue[tuple[str, bytes, bool] | None] = queue.SimpleQueue()
         self._room = threading.Semaphore(_MAX_WAITING)
         self._colours: dict[str, str] = {}

@@ -7,10 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from spmd.cluster import Task
-from spmd.launch.exit_status import describe_end
+from spmd.launch.exit_status import describe_end, was_killed
 from spmd.launch.gang import Gang
+from spmd.launch.last_lines import error_in
 from spmd.launch.output import Printer
 from spmd.launch.tasks import names_of
+
+_NO_TENSORFLOW = "ModuleNotFoundError: No module named 'tensorflow'"
 
 
 class Row(NamedTuple):
@@ -24,6 +27,10 @@ class Row(NamedTuple):
         code: that of the task, as `subprocess.Popen` gives it.
         seconds: how long the task ran.
         last_lines: the end of its standard error.
+
+    Examples:
+        >>> Row(0, "", "worker 0", "exit code 1", 1, last_lines=("raise error", "KeyError: 1")).said
+        'KeyError: 1'
     """
 
     attempt: int
@@ -34,10 +41,27 @@ class Row(NamedTuple):
     seconds: float = 0.0
     last_lines: tuple[str, ...] = ()
 
+    @property
+    def said(self) -> str:
+        """Why it failed, in its own words; none of a task that was killed: its last lines are about something else."""
+        if was_killed(self.code):
+            return ""
+        return "\n".join(self.last_lines) if self.code < 0 else error_in(self.last_lines)
 
-def summarize(gangs: Sequence[Gang], seconds: float, printer: Printer) -> None:
-    """Prints the attempts that failed, or all if their number of workers may change, and how a job ended that took `seconds`."""
-    show_attempts([row for gang in gangs for row in _rows_of(gang)], printer)
+
+def summarize(
+    gangs: Sequence[Gang], seconds: float, printer: Printer, words: Sequence[str]
+) -> None:
+    """Prints the attempts that failed, or all if their number of workers may change, and how a job ended.
+
+    Args:
+        gangs: its tasks.
+        seconds: how long it took.
+        printer: shows it.
+        words: of the command, after `python`.
+    """
+    rows = [row for gang in gangs for row in _rows_of(gang)]
+    show_attempts(rows, printer)
     ends: dict[tuple[str, str], list[Task]] = {}
     for gang in gangs:
         end = "stopped" if gang.was_stopped else "failed" if gang.failed else "ended well"
@@ -46,11 +70,32 @@ def summarize(gangs: Sequence[Gang], seconds: float, printer: Printer) -> None:
         if restarts:
             end += f" after {restarts} restart" + "s" * (restarts > 1)
         if gang.failed:
-            end += f": {gang.failures[-1].task} with exit status {gang.status}"
-        # There may be many servers, most of which end alike.
-        ends.setdefault((end, "" if gang.serves else gang.name), []).extend(gang.tasks)
+            first = gang.failures[-1].task if len(gang.tasks) > 1 else ""
+            end += f": {first} with exit status" if first else ", with exit status"
+            end += f" {gang.status}"
+        # There may be many servers, most of which end alike; and one error ends all tasks that start alone.
+        is_one_of_many = gang.serves or (gang.failed and len(gang.tasks) == 1)
+        ends.setdefault((end, "" if is_one_of_many else gang.name), []).extend(gang.tasks)
     for (end, _), tasks in ends.items():
         printer.say(f"{names_of(tasks)} {end} ({seconds:.1f} s)")
+    show_remedy(rows, words, printer)
+
+
+def show_remedy(rows: Sequence[Row], words: Sequence[str], printer: Printer) -> None:
+    """Says what to do about an import of TensorFlow, if that ended a task.
+
+    Args:
+        rows: of all attempts.
+        words: of the command, after `python`.
+        printer: shows it.
+    """
+    if not any(row.said == _NO_TENSORFLOW for row in rows):
+        return
+    script = f"{words[1].replace('.', '/')}.py" if words[0] == "-m" else words[0]
+    printer.say(
+        f"the script imports TensorFlow, which is not there: `jaxtribute check --fix {script}` writes a copy of it that imports "
+        "jaxtribute's tf instead"
+    )
 
 
 def show_attempts(rows: Sequence[Row], printer: Printer) -> None:
@@ -65,17 +110,52 @@ def show_attempts(rows: Sequence[Row], printer: Printer) -> None:
     table.add_column("first to end", no_wrap=True)
     table.add_column("how", no_wrap=True)
     table.add_column("after", justify="right", no_wrap=True)
-    table.add_column("its last lines of standard error", overflow="fold")
-    for row in rows:
+    table.add_column("its last line of standard error", overflow="fold")
+    for alike in _grouped(rows):
+        first = alike[0]
+        attempts = sorted({row.attempt for row in alike})
+        tasks = list(dict.fromkeys(row.task for row in alike))
+        seconds = sorted(row.seconds for row in alike)
         table.add_row(
-            str(row.attempt),
-            *([row.workers] if is_elastic else []),
-            row.task,
-            row.how,
-            f"{row.seconds:.1f} s" if row.seconds else "",
-            Text.from_ansi("\n".join(row.last_lines)),  # a script may use colours
+            _ranges(attempts),
+            *([first.workers] if is_elastic else []),
+            _names(tasks),
+            first.how,
+            _seconds(seconds[0], seconds[-1]),
+            Text.from_ansi(first.said),  # a script may use colours
         )
     printer.print(table)
+
+
+def _grouped(rows: Sequence[Row]) -> list[list[Row]]:
+    """Puts those together that failed with the same error, unless each attempt had workers of its own."""
+    groups: dict[object, list[Row]] = {}
+    for index, row in enumerate(rows):
+        key = (row.how, row.said) if row.said and not row.workers else index
+        groups.setdefault(key, []).append(row)
+    return list(groups.values())
+
+
+def _ranges(attempts: Sequence[int]) -> str:
+    first, last = attempts[0], attempts[-1]
+    if len(attempts) > 2 and last - first == len(attempts) - 1:
+        return f"{first} to {last}"
+    return ", ".join(map(str, attempts))
+
+
+def _names(tasks: Sequence[str]) -> str:
+    if len(tasks) == 1:  # it may have the machine's name, too
+        return tasks[0]
+    pairs = [task.split() for task in tasks]
+    names = names_of(Task(kind, int(index)) for kind, index in pairs)
+    return names.replace(", ", ",\n")  # the column is not to be wide
+
+
+def _seconds(least: float, most: float) -> str:
+    if not most:
+        return ""
+    one, other = f"{least:.1f}", f"{most:.1f}"
+    return f"{one} s" if one == other else f"{one} to {other} s"
 
 
 def _rows_of(gang: Gang) -> Iterator[Row]:

@@ -118,5 +118,5 @@ def _supervise(
                 gangs.poll()
         finally:
             gangs.kill()
-    summarize(gangs.all, time.monotonic() - began, printer)
+    summarize(gangs.all, time.monotonic() - began, printer, words)
     return gangs.status

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import hashlib
+import logging
 import os
 import platform
 from pathlib import Path
@@ -59,8 +60,14 @@ def enable_compilation_cache(directory: str | os.PathLike[str] | None = None) ->
     options = jax.config
     if options.jax_compilation_cache_dir != path:  # type: ignore[attr-defined]
         options.update("jax_compilation_cache_dir", path)
-        # What was compiled before has made JAX decide where the cache is, or that there is none.
-        compilation_cache.reset_cache()
+        # What was compiled before has made JAX decide where the cache is, or that there is none. JAX tells that on its log,
+        # even if there was none, in every script whose logs begin at INFO, as those of absl.app do.
+        logger = logging.getLogger("jax._src.compilation_cache")
+        logger.addFilter(_is_warning)
+        try:
+            compilation_cache.reset_cache()
+        finally:
+            logger.removeFilter(_is_warning)
     name = "jax_persistent_cache_min_compile_time_secs"
     if getattr(options, name) == _JAX_MIN_SECONDS and name.upper() not in os.environ:
         options.update(name, _MIN_SECONDS)
@@ -77,6 +84,10 @@ def keep_compiled_programs() -> None:
     if options.jax_enable_compilation_cache and not options.jax_compilation_cache_dir:  # type: ignore[attr-defined]
         with contextlib.suppress(OSError):
             enable_compilation_cache()
+
+
+def _is_warning(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING
 
 
 def _tidy(path: str) -> None:

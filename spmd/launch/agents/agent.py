@@ -35,7 +35,7 @@ from spmd.launch.output import Printer
 from spmd.launch.process import Process
 from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.signals import stop_signals
-from spmd.launch.summary import show_attempts
+from spmd.launch.summary import show_attempts, show_remedy
 from spmd.launch.tasks import Roles
 from spmd.launch.write_tf_config import lasting_addresses, write_tf_config
 
@@ -151,6 +151,7 @@ class _Agent:
             thread, leader = self._leading
             thread.close()
             show_attempts(leader.rows, self._printer)
+            show_remedy(leader.rows, self._command[1:], self._printer)
         seconds = time.monotonic() - began
         end = "ended well" if self._status == 0 else f"ended with exit status {self._status}"
         self._printer.say(f"the agent of {socket.gethostname()} {end} ({seconds:.1f} s)")

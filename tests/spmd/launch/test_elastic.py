@@ -237,10 +237,11 @@ def test_the_table_says_how_many_workers_each_attempt_had(training) -> None:
     job.end(_1=-9, _3=-9)
     job.wait(301.0)
     job.end(_0=0, _1=0, _2=0, _3=0)
-    summarize([job.gang], 3.0, job.printer)
+    summarize([job.gang], 3.0, job.printer, ["train.py"])
     text = job.printer.text
     assert "worker 1, worker 3 were lost; goes on with 2 of 4 workers, and tries 4 again" in text
     assert "starts again with 4 workers, after 300 s with 2: SIGTERM to worker 0, worker 1" in text
+    assert "restart 1 of 3 in 0 s (worker 0, worker 1): from the last checkpoint" in text
     assert "worker 0 to 3 ended well after 1 restart (3.0 s)" in text
     rows = [[cell.strip() for cell in line.split("│")] for line in text.splitlines()]
     rows = [row[:4] for row in rows if row[0].isdecimal()]

@@ -6,6 +6,7 @@ import pty
 import tempfile
 
 import pytest
+from rich.panel import Panel
 
 from spmd.launch.output import LineSplitter, Printer
 
@@ -118,6 +119,16 @@ def test_nothing_of_much_output_is_lost_or_mixed() -> None:
         own = [line for line in lines if line.startswith(f"[{name}] ")]
         assert own == [f"[{name}] line {number}" for number in range(count)]
     assert len(lines) == 2 * count
+
+
+def test_tables_in_a_file_are_wider_than_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with tempfile.TemporaryFile("w+") as err:
+        printer = Printer(io.StringIO(), err)
+        printer.print(Panel("a"))
+        printer.close(60)
+        err.seek(0)
+        assert {len(line) for line in err.read().splitlines()} == {120}
 
 
 def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:

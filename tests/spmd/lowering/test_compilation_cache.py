@@ -1,6 +1,7 @@
 """The compilation cache: written by one process, read by the next; and where it lies."""
 
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -102,6 +103,15 @@ def test_the_directory_is_made_and_set(tmp_path: Path) -> None:
     assert (tmp_path / "x" / "y").is_dir()
     assert jax.config.jax_compilation_cache_dir == str(tmp_path / "x" / "y")  # type: ignore[attr-defined]
     spmd.lowering.enable_compilation_cache(tmp_path / "x" / "y")  # once more does no harm
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_log_at_info_has_nothing_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "jax._src.compilation_cache"):
+        spmd.lowering.enable_compilation_cache(tmp_path)
+        assert not caplog.records
+        logging.getLogger("jax._src.compilation_cache").info("JAX's own go on")
+    assert len(caplog.records) == 1
 
 
 @pytest.mark.usefixtures("settings")
