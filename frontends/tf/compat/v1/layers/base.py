@@ -2,7 +2,7 @@
 
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -41,7 +41,7 @@ class Layer:
         built: whether it has its variables.
         dtype: of its variables; None takes that of the first input.
         trainable: whether optimizers train them.
-        input_spec: what it checks of its inputs, an `InputSpec`, or one for each; None takes anything.
+        input_spec: what it checks of its inputs, an `InputSpec` of one tensor, or one for each of several; None takes anything.
         losses: penalties that it added to `REGULARIZATION_LOSSES`.
         updates: operations that it added to `UPDATE_OPS`.
 
@@ -262,6 +262,13 @@ class Layer:
 
     def _check(self, inputs: Nested) -> None:
         spec = self.input_spec
+        if isinstance(spec, InputSpec) and isinstance(inputs, Mapping):
+            keys = list(inputs)
+            raise ValueError(
+                f'Layer "{self.name}" takes one tensor, but its input is a dict with the keys {keys}. Give it one of them, such as '
+                f"features[{keys[0] if keys else 'feature'!r}]. tf.estimator.export.ServingInputReceiver makes a dict of a tensor, "
+                "with the key 'feature'; tf.estimator.export.TensorServingInputReceiver leaves it a tensor."
+            )
         specs = [spec] if isinstance(spec, InputSpec) else spec or ()
         for one, x in zip(specs, nest.flatten(inputs), strict=False):
             one.check(self.name, x)

@@ -107,6 +107,7 @@ class Dropout(Layer):
         """
         super().__init__(name=name, **kwargs)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        self.input_spec = InputSpec()
 
     def call(self, inputs: Any, training: TensorLike = False) -> Any:
         """Drops elements if `training` is true, a Python value or a scalar tensor.
@@ -166,6 +167,7 @@ class Flatten(Layer):
         """
         super().__init__(**kwargs)
         self._channels_first = axes_of(data_format, 1) == "NCW"
+        self.input_spec = InputSpec()
 
     def call(self, inputs: Any) -> Any:
         """Returns an array `[rows, elements of a row]`."""

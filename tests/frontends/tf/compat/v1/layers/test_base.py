@@ -42,6 +42,21 @@ def test_a_layer_of_a_user():
     assert len(layer.updates) == len(v1.get_collection(v1.GraphKeys.UPDATE_OPS)) == 1
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda x: v1.layers.dense(x, 2, name="own"),
+        lambda x: v1.layers.conv1d(x, 2, 1, name="own"),
+        lambda x: v1.layers.dropout(x, name="own"),
+        lambda x: v1.layers.flatten(x, name="own"),
+        v1.layers.Dense(2, name="own"),
+    ],
+)
+def test_a_dict_is_no_input_of_a_layer_of_one_tensor(layer):
+    with pytest.raises(ValueError, match=r'"own" .*\[\'feature\'\].*TensorServingInputReceiver'):
+        layer({"feature": X})
+
+
 def test_a_layer_without_a_name_is_called_after_its_class():
     layer = v1.layers.Conv2DTranspose(2, 3)
     assert layer.name == "conv2d_transpose"
