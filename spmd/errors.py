@@ -125,6 +125,11 @@ class StoreKeyError(SpmdError, ValueError):
 class UnavailableError(SpmdError, ConnectionError, RuntimeError):
     """What is asked for does not run, or can no longer be reached."""
 
+    @property
+    def loss(self) -> str:
+        """What is unavailable and why, without what a program can do about it."""
+        return str(self)
+
 
 class ExportError(SpmdError, ValueError):
     """A program cannot be written to disk, or a directory holds no readable one."""

@@ -35,8 +35,9 @@ def uses_servers(config: RunConfig) -> bool:
     if strategy is not None and not isinstance(strategy, ParameterServerStrategy):
         raise ValueError(
             f'The cluster has the job "ps", parameter servers, but {type(strategy).__name__} keeps variables in '
-            "the workers. Leave them out of the cluster, or train with "
-            "RunConfig(train_distribute=tf.distribute.ParameterServerStrategy())."
+            "the workers. Train with RunConfig(train_distribute=tf.distribute.ParameterServerStrategy()), or leave them out of "
+            "the cluster and have its workers train together: "
+            "RunConfig(train_distribute=tf.distribute.MultiWorkerMirroredStrategy())."
         )
     return True
 
@@ -89,7 +90,9 @@ def coordinate(
         try:
             train(strategy, ServerLoop(strategy, batches, own_worker), own_input)
         except UnavailableError as error:
-            logging.warning(f"{error}\nTraining goes on from the last checkpoint.")
+            logging.warning(
+                f"{error.loss} Training goes on from the last checkpoint once it runs again."
+            )
             continue
         break
     if strategy.cluster is not None:

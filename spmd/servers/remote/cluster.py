@@ -148,8 +148,8 @@ def _started(names: Sequence[str], head: str) -> dict[str, Any]:
             if not is_joined():
                 _end(list(actors.values()))
                 raise ServerLostError(
-                    f"The head of the cluster at {head} was lost while its tasks were waited for. Make the strategy "
-                    "anew once it runs again."
+                    f"The head of the cluster at {head} was lost while its tasks were waited for.",
+                    "Make the strategy anew once it runs again.",
                 )
             reported = time.monotonic()
     return actors

@@ -4,7 +4,26 @@ from spmd.errors import SpmdError, UnavailableError
 
 
 class ServerLostError(UnavailableError):
-    """A parameter server died or cannot be reached, and with it the values that it held."""
+    """A parameter server died or cannot be reached, and with it the values that it held.
+
+    Attributes:
+        remedy: what a program can do about it; the message ends with it.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        """Makes the error.
+
+        Args:
+            message: says what is lost, and why.
+            remedy: more sentences, to be added to it.
+        """
+        super().__init__(f"{message} {remedy}" if remedy else message)
+        self.remedy = remedy
+
+    @property
+    def loss(self) -> str:
+        """See `UnavailableError`."""
+        return str(self).removesuffix(f" {self.remedy}")
 
 
 class ClusterError(SpmdError, RuntimeError):

@@ -60,13 +60,13 @@ def lost(name: str, reason: str) -> ServerLostError:
     """Returns the error that tells of a lost server.
 
     Args:
-        name: of the server's task.
+        name: of the server's task, such as `ps_0`.
         reason: why it counts as lost.
     """
     return ServerLostError(
-        f"The parameter server {name} is gone, and with it the values that it held: {reason}. Once its task runs again, "
-        "make the strategy and the model anew, and restore the last checkpoint: in this program, which catches this "
-        "error, or in a new one."
+        f"The parameter server {name.replace('_', ' ')} is gone, and with it the values that it held: {reason}.",
+        "Once its task runs again, make the strategy and the model anew, and restore the last checkpoint: in this program, "
+        "which catches this error, or in a new one.",
     )
 
 
@@ -86,7 +86,7 @@ class Health:
 
     # Tells of the first server that was lost; None while all are there. Not an exception: one that is raised again and
     # again collects tracebacks, which keep alive all that its callers had.
-    _loss: str | None = None
+    _loss: tuple[str, str] | None = None
 
     def __init__(self, stores: Sequence[tuple[Any, str]], release: Callable[[], None]) -> None:
         """Begins to ask the servers for heartbeats, on a thread for each.
@@ -106,7 +106,7 @@ class Health:
     def check(self) -> None:
         """Raises the error, if a server was lost."""
         if self._loss is not None:
-            raise ServerLostError(self._loss)
+            raise ServerLostError(*self._loss)
 
     @property
     def has_stopped(self) -> bool:
@@ -117,9 +117,9 @@ class Health:
         """Has the cluster end, since a server was lost; returns an error that tells of the first one."""
         with self._lock:
             if self._loss is None:
-                self._loss = str(error)
+                self._loss = error.loss, error.remedy
                 self.stop()
-            return ServerLostError(self._loss)
+            return ServerLostError(*self._loss)
 
     def stop(self) -> None:
         """Asks no more, and ends what runs in the cluster's tasks; a second call changes nothing."""

@@ -45,5 +45,5 @@ def test_a_function_that_was_cancelled():
 
 
 def test_a_lost_server_is_unavailable():
-    with pytest.raises((tf.errors.UnavailableError, tf.errors.AbortedError), match="ps_0 is gone"):
+    with pytest.raises((tf.errors.UnavailableError, tf.errors.AbortedError), match="ps 0 is gone"):
         raise lost("ps_0", "its process ended")

@@ -18,6 +18,7 @@ from frontends.tf.distribute.strategies import parameter_server
 from frontends.tf.estimator.end_mark import EndMark
 from spmd.errors import UnavailableError
 from spmd.servers import Store
+from spmd.servers.remote import ServerLostError
 from tests.frontends.tf.estimator.clusters import cluster as cluster
 from tests.frontends.tf.estimator.models import data, linear
 from tests.frontends.tf.estimator.test_server_loop import Saved, Seen, estimator
@@ -147,14 +148,14 @@ def test_a_master_evaluates(cluster, tmp_path):
     assert metrics["global_step"] == 6
 
 
-def test_training_goes_on_when_a_server_was_lost(cluster, tmp_path, monkeypatch):
+def test_training_goes_on_when_a_server_was_lost(cluster, tmp_path, monkeypatch, caplog):
     cluster(worker=2, ps=1)
     push, pushes = Store.push, []
 
     def lose_some(self, changes):
         pushes.append(len(changes))
         if len(pushes) in (3, 30, 31):
-            raise UnavailableError("It is gone.")
+            raise ServerLostError("It is gone.", "Make it anew.")
         push(self, changes)
 
     monkeypatch.setattr(Store, "push", lose_some)
@@ -166,6 +167,8 @@ def test_training_goes_on_when_a_server_was_lost(cluster, tmp_path, monkeypatch)
     assert steps == sorted(steps)
     assert all(step == variable for step, variable in saved.steps)
     assert seen.ends == 1
+    told = "It is gone. Training goes on from the last checkpoint once it runs again."
+    assert caplog.messages.count(told) == 3
 
 
 def test_a_server_that_is_lost_after_the_last_checkpoint_costs_no_step(cluster, tmp_path):
@@ -213,7 +216,9 @@ def test_a_program_that_is_no_task_has_the_cluster_train(cluster, monkeypatch, t
 def test_strategies_without_servers_have_no_use_for_them(monkeypatch, tmp_path):
     be("ps", monkeypatch)
     made = estimator(tmp_path, train_distribute=tf.distribute.MirroredStrategy(["cpu:0"]))
-    with pytest.raises(ValueError, match=r'the job "ps".*MirroredStrategy'):
+    with pytest.raises(
+        ValueError, match=r'the job "ps".*\bMirroredStrategy.*MultiWorkerMirroredStrategy'
+    ):
         made.train(data())
 
 

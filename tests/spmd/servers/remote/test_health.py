@@ -1,5 +1,6 @@
 """Heartbeats, here of actors that are no processes."""
 
+import copy
 import threading
 import time
 
@@ -56,9 +57,14 @@ def test_the_loss_of_one_server_is_the_end(actors, state, reason):
     found.check()
     actors[1].state = state
     assert released.wait(10)
-    with pytest.raises(ServerLostError, match=f"server ps_1 is gone, .*: .*{reason}.* restore the"):
+    with pytest.raises(
+        ServerLostError, match=f"server ps 1 is gone, .*: .*{reason}.* restore the"
+    ) as caught:
         found.check()
-    assert "ps_1" in str(found.fail(health.lost("ps_0", "late")))
+    assert caught.value.loss.endswith(f"{reason}.")
+    copied = copy.copy(caught.value)  # as when it is sent
+    assert (str(copied), copied.loss) == (str(caught.value), caught.value.loss)
+    assert "ps 1" in str(found.fail(health.lost("ps_0", "late")))
 
 
 def test_each_caller_gets_an_error_of_its_own(actors):

@@ -196,9 +196,9 @@ def test_a_frozen_server_is_a_lost_one(cluster):
     time.sleep(2)
     began = time.monotonic()
     _signal(processes(tasks.processes["ps_0"], "ray::StoreActor"), signal.SIGSTOP)
-    assert "The parameter server ps_0 is gone" in one.answer()["lost"]
+    assert "The parameter server ps 0 is gone" in one.answer()["lost"]
     assert time.monotonic() - began < 30
-    assert "The parameter server ps_0 is gone" in one.ask("wait 1 0")["lost"]
+    assert "The parameter server ps 0 is gone" in one.ask("wait 1 0")["lost"]
     # What ran in the tasks for it is ended.
     until(
         lambda: not any(processes(task, "Actor") for task in tasks.processes.values()),
@@ -213,12 +213,12 @@ def test_a_killed_server_ends_what_needs_it():
         time.sleep(5)
         began = time.monotonic()
         tasks.processes["ps_0"].kill()
-        assert "The parameter server ps_0 is gone" in one.answer()["lost"]
+        assert "The parameter server ps 0 is gone" in one.answer()["lost"]
         print("noticed after", time.monotonic() - began)
         assert time.monotonic() - began < 15
         for command in ("read 0 0", "wait 1 0", "fit 10 0"):
             began = time.monotonic()
-            assert "The parameter server ps_0 is gone" in one.ask(command)["lost"]
+            assert "The parameter server ps 0 is gone" in one.ask(command)["lost"]
             assert time.monotonic() - began < 15
 
 

@@ -147,7 +147,7 @@ def test_what_a_killed_worker_was_running_runs_elsewhere(counted):
 
 def test_a_killed_server_is_an_error_that_scripts_catch(counted):
     assert len(counted["lost"]) == 3
-    assert all("The parameter server ps_0 is gone" in message for message in counted["lost"])
+    assert all("The parameter server ps 0 is gone" in message for message in counted["lost"])
 
 
 def test_nothing_of_ray_is_left(counted):
