@@ -25,6 +25,7 @@ from frontends.tf.concrete_function import (
     specs_of,
 )
 from frontends.tf.config.execution import functions_run_eagerly
+from frontends.tf.data.host_tensors import has_texts
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.data.tracing import (
     DatasetReadDuringTrace,
@@ -107,11 +108,15 @@ class Function(Inlined):
         self._last: tuple[StrategyLike, _Step] | None = None
         self._runs_as_python = False
         self._made_as_python = False
+        self._warned = False
         self._signatures: dict[str, None] = {}
 
     @raises_host_errors
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
         """Calls the function.
+
+        In a dataset's function that runs on elements, and with texts among the arguments, it runs as Python. Python's
+        own `str` and `bytes` are no texts, but fixed values.
 
         Args:
             *args: arrays and per-replica values are traced; other values are fixed for a program. A Python
@@ -129,9 +134,10 @@ class Function(Inlined):
         """
         if self._declared is not None:
             args, kwargs = self._declared.bind(args, kwargs)
-        if current_frame() is not None or is_interposed() or is_tracing():
+        if current_frame() is not None or is_interposed() or is_tracing() or in_map_on_host():
             # A function inside a function, or under tf.vectorized_map, is a part of the outer one's program; under a
-            # tape its operations are recorded one by one.
+            # tape its operations are recorded one by one. In a map that runs on elements, texts and sizes differ from
+            # one to the next, and each would need a program.
             return self._converted(*args, **kwargs)
         if (runner := runner_now()) is not None:
             return runner.run_function(self, args, kwargs)
@@ -143,14 +149,14 @@ class Function(Inlined):
             result = self._last[1].call_again(args)
             if result is not NO_SHORTCUT:
                 return result
+        if has_texts(args) or has_texts(kwargs):
+            self._warn_as_python(_TEXTS)
+            return self._run_as_python(args, kwargs, self._run_fed(args, kwargs))
         try:
             return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
         except DatasetReadDuringTrace as reason:
-            if isinstance(reason, ShapeUnknownDuringTrace) and not in_map_on_host():
-                warnings.warn(
-                    f"{self._name} runs as Python, operation by operation, and not as a program. {reason.advice}",
-                    stacklevel=user_stacklevel(),
-                )
+            if isinstance(reason, ShapeUnknownDuringTrace):
+                self._warn_as_python(reason.advice)
         except TracedInitialValueError:
             if self._made_as_python or self.experimental_get_tracing_count():
                 raise
@@ -296,6 +302,15 @@ class Function(Inlined):
             except TapeNeeded:
                 self._taped.add_tape()
 
+    def _warn_as_python(self, advice: str) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        warnings.warn(
+            f"{self._name} runs as Python, operation by operation, and not as a program. {advice}",
+            stacklevel=user_stacklevel(),
+        )
+
     def _run_as_python(self, args: Nested, kwargs: Nested, result: Any = NOT_FED) -> Any:
         if result is not NOT_FED:
             return result
@@ -333,8 +348,7 @@ class Function(Inlined):
             return result
         except _CONCRETE_VALUE_ERRORS:
             # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.
-            # And a map function that JAX cannot trace calls functions of its kind.
-            if in_map_on_host() or reads_dataset(self.python_function, args, kwargs):
+            if reads_dataset(self.python_function, args, kwargs):
                 raise DatasetReadDuringTrace from None
             raise
 
@@ -453,6 +467,10 @@ def function(
     return compiled if func is None else compiled(func)
 
 
+_TEXTS = (
+    "An argument is a text, which is in host memory, and no part of a program. Call it in a map of the dataset, or give it "
+    "arrays of numbers; a text that chooses what it computes is best one of Python's: 'mean', and not tf.constant('mean')."
+)
 _CONCRETE_VALUE_ERRORS = (*NEEDS_VALUE, UnknownLengthError)
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from frontends.tf import nest
 from frontends.tf._typing import Nested
 from frontends.tf.call_forms import is_plain
+from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.spec import DatasetSpec, TensorSpec
+from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.distribute.values import PerReplicaSpec
 from frontends.tf.dtypes import jax_dtype, require_room
 from frontends.tf.ops.convert import convert_to_tensor, is_tensor
@@ -85,8 +87,10 @@ class Declaration(NamedTuple):
             spec = spec.value_specs[0]
         if not isinstance(spec, SPECS):
             return self._same(spec, value, path)
-        if not isinstance(spec, TensorSpec) or spec.dtype.kind in "OSU":
+        if not isinstance(spec, TensorSpec):
             return value
+        if spec.dtype.kind in "OSU":
+            return convert_to_tensor(value) if isinstance(value, str | bytes) else value
         if is_per_replica(value):
             each = _of_one_replica(value)
             self._check(spec, each, path)
@@ -112,10 +116,12 @@ class Declaration(NamedTuple):
             is_inner = current_frame() is not None or is_interposed()
             if is_inner or not isinstance(value, _HOST_VALUES):
                 return convert_to_tensor(value, spec.dtype)
-            # A program takes it from the host, which is quicker than an array of its own.
             array = np.asarray(value)
             if not _may_become(array.dtype, spec.dtype):
                 raise TypeError
+            if in_map_on_host():  # the function runs as Python, on elements as they are
+                return as_tensors(array.astype(spec.dtype))
+            # A program takes it from the host, which is quicker than an array of its own.
             require_room(array, spec.dtype)
             return np.asarray(value, jax_dtype(spec.dtype))
         except (TypeError, ValueError, OverflowError) as error:

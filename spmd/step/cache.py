@@ -23,6 +23,8 @@ S = TypeVar("S")
 
 # How many programs a step keeps, of those for one set of shapes, whose models were replaced.
 _MAX_REPLACED = 2
+# How many characters of a value a warning shows: one may be a whole image.
+_MAX_SHOWN = 80
 
 
 class ProgramCache:
@@ -234,7 +236,8 @@ def _shown(leaf: Leaf) -> str:
         return "an object"
     first, second, *_ = leaf.key
     if leaf.role == "fixed":
-        return second if _kind(leaf) in (float, complex) else repr(second)
+        text = second if _kind(leaf) in (float, complex) else repr(second)
+        return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."
     return f"{'weak ' if leaf.weak else ''}{second}{list(first)}"
 
 

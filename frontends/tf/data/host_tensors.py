@@ -198,6 +198,22 @@ _WRAPPERS: dict[type, Callable[[Any], Any]] = {
 }
 
 
+def has_texts(tree: Nested) -> bool:
+    """Tells whether a text, or an array of texts, is in tuples, lists and dicts. Python's `str` and `bytes` are none.
+
+    Examples:
+        >>> has_texts(("mean", {"name": as_tensors(b"a")})), has_texts([b"a", np.zeros(3)])
+        (True, False)
+    """
+    if isinstance(tree, tuple | list):
+        return any(map(has_texts, tree))
+    if isinstance(tree, dict):
+        return any(map(has_texts, tree.values()))
+    if isinstance(tree, np.ndarray):
+        return _DTYPE.__get__(tree).kind in "OSU"
+    return isinstance(tree, np.bytes_ | np.str_ | Text)
+
+
 def as_tensors(element: Nested) -> Any:
     """Gives a tensor's methods to what is in an element of a dataset.
 

@@ -895,3 +895,24 @@ def test_a_number_that_is_a_size_is_one_in_each_program() -> None:
     x = tf.constant([3.0, 1.0, 2.0])
     assert [first(x, n).tolist() for n in (1, 2, 3)] == [[3], [3, 1], [3, 1, 2]]
     assert first.experimental_get_tracing_count() == 3
+
+
+def test_texts_run_as_python() -> None:
+    length = tf.function(lambda x: tf.strings.length(x))
+    with pytest.warns(UserWarning, match=r"runs as Python.*An argument is a text"):
+        found = length(tf.constant("a"))
+    assert isinstance(found, tf.Tensor)
+    for text in ("ab", ["a", "abc"]):  # without more warnings
+        assert np.all(length(tf.constant(text)) == np.vectorize(len)(text))
+    declared = tf.function(length.python_function, input_signature=[tf.TensorSpec([], tf.string)])
+    with pytest.warns(UserWarning, match="runs as Python"):
+        assert declared("abc") == 3
+    assert [f.experimental_get_tracing_count() for f in (length, declared)] == [0, 0]
+
+
+def test_what_gets_texts_is_a_program_without_them() -> None:
+    double = tf.function(lambda x, name: x * 2)
+    with pytest.warns(UserWarning, match="runs as Python"):
+        assert double(tf.constant(1.0), {"name": tf.constant("a")}) == 2
+    assert double(tf.constant(1.0), "a") == 2
+    assert double.experimental_get_tracing_count() == 1

@@ -3,6 +3,7 @@
 import logging
 import threading
 import traceback
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -293,3 +294,40 @@ def test_a_function_that_cannot_be_traced_runs_as_python_in_a_map():
     results = [np.asarray(row) for row in tf.data.Dataset.from_tensor_slices(rows).map(positives)]
     np.testing.assert_array_equal(results[0], [2.0])
     np.testing.assert_array_equal(results[1], [5.0, 8.0])
+
+
+def test_functions_run_as_python_where_a_map_runs_on_elements():
+    @tf.function
+    def length(text):
+        return tf.strings.length(text)
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([], tf.string), tf.TensorSpec([None, None], tf.int64)]
+    )
+    def described(text, image):
+        assert image.shape.as_list() == [len(text.numpy()), 2]
+        return length(text), tf.shape(image), image // 2**20
+
+    texts = ["a" * count for count in range(1, 6)]
+
+    def elements():
+        for text in texts:
+            yield text, np.full((len(text), 2), 2**40)
+
+    signature = tf.TensorSpec([], tf.string), tf.TensorSpec([None, None], tf.int64)
+    dataset = tf.data.Dataset.from_generator(elements, output_signature=signature)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for each in (described, lambda *args: described(*args)):
+            found = [
+                (int(count), sizes.tolist(), int(image[0, 0]))
+                for count, sizes, image in dataset.map(each)
+            ]
+            assert found == [(n, [n, 2], 2**20) for n in range(1, 6)]
+    assert [f.experimental_get_tracing_count() for f in (length, described)] == [0, 0]
+
+
+def test_functions_are_part_of_a_map_that_is_traced():
+    double = tf.function(lambda x: x * 2)
+    assert [int(x) for x in tf.data.Dataset.range(3).map(lambda x: double(x))] == [0, 2, 4]
+    assert double.experimental_get_tracing_count() == 0
