@@ -155,6 +155,9 @@ class HostPerReplica(ReplicaValue):
 
     __hash__ = ReplicaValue.__hash__
 
+    def __str__(self) -> str:
+        return repr(self) if self._values is None or self.num_replicas > 1 else str(self._values[0])
+
     def __repr__(self) -> str:
         if self._values is None:
             return f"HostPerReplica({self.num_replicas} x texts)"

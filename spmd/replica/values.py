@@ -98,6 +98,9 @@ class ReplicaValue(ArrayLike):
         several = self._count() > 1 and not specification
         return str(self) if several else format(self.__jax_array__(), specification)
 
+    def __str__(self) -> str:
+        return repr(self) if self._count() > 1 else str(self._first())
+
     def __eq__(self, other: object) -> Any:
         return self._first() == array_of(other) if self._count() == 1 else NotImplemented
 
@@ -306,9 +309,14 @@ class TracedPerReplica(ReplicaValue):
     mask: jax.Array | None = None
     source: int | None = None
 
-    def _count(self) -> int:
+    @property
+    def num_replicas(self) -> int:
+        """How many replicas there are."""
         frame = current_frame()
         return 1 if frame is None else num_replicas(frame.mesh)
+
+    def _count(self) -> int:
+        return self.num_replicas
 
     def _first(self) -> jax.Array:
         return self.block

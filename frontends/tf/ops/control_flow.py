@@ -18,7 +18,7 @@ from frontends.tf.graph import Operation, current_graph
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.host_calls import tell_host
 from spmd import _jax_internals
-from spmd.replica import in_replica, is_first_of_process
+from spmd.replica import PerReplica, TracedPerReplica, in_replica, is_first_of_process
 
 
 def executing_eagerly() -> bool:
@@ -114,7 +114,9 @@ def print_(
 
 
 def _value(leaf: object) -> Any:
-    """Returns what a variable holds, and other values as they are."""
+    """Returns what a variable or the only replica holds, and other values as they are."""
+    if isinstance(leaf, PerReplica | TracedPerReplica) and leaf.num_replicas == 1:
+        return leaf.__jax_array__()
     return convert_to_tensor(leaf) if is_variable(leaf) else leaf
 
 

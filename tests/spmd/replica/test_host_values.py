@@ -21,7 +21,8 @@ def test_texts_are_read_by_replica(mesh_of: MeshOf) -> None:
     value = texts(mesh_of(2), ["a", "b"], ["c"])
     assert [one.tolist() for one in value] == [["a", "b"], ["c"]]
     assert (value[1].tolist(), len(value), value.shape, value.is_text) == (["c"], 2, (2,), True)
-    assert repr(value) == "HostPerReplica(0: ['a' 'b'], 1: ['c'])"
+    assert repr(value) == str(value) == "HostPerReplica(0: ['a' 'b'], 1: ['c'])"
+    assert str(texts(mesh_of(1), ["a", "b"])) == "['a' 'b']"
     assert spmd.gather(value, 0).tolist() == ["a", "b", "c"]
     (first, second) = spmd.step.local_values((value, value))
     assert first[0].tolist() == first[1].tolist() == ["a", "b"]

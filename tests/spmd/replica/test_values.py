@@ -82,6 +82,7 @@ def test_the_value_of_the_only_replica_can_be_used_as_it_is(mesh_of: MeshOf) -> 
         "2.50",
         "2.5",
     )
+    assert (str(one), "%s" % one, repr(one)) == ("2.5", "2.5", "PerReplica(0: 2.5)")  # noqa: UP031
     whole: Any = spmd.PerReplica(split(mesh, np.array([1])), 1, stacked=True)
     assert [10, 20][whole] == 20
 
@@ -103,7 +104,7 @@ def test_values_of_several_replicas_are_no_number(mesh_of: MeshOf) -> None:
     assert value
     assert value == value
     assert value != 1
-    assert f"{value}" == "PerReplica(0: 1., 1: 2.)"
+    assert f"{value}" == str(value) == "PerReplica(0: 1., 1: 2.)"
     assert np.asarray(value).tolist() == [1, 2]
 
 

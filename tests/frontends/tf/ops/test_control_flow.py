@@ -95,6 +95,19 @@ def test_every_replica_prints(capsys):
     assert sorted(capsys.readouterr().err.splitlines()) == ["id 0", "id 1"]
 
 
+def test_print_shows_the_value_of_the_only_replica(capsys):
+    strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+
+    def run():
+        loss = strategy.run(lambda: tf.constant(5.0))
+        tf.print("loss", loss, [loss])
+
+    for one in (run, tf.function(run)):
+        one()
+        jax.effects_barrier()
+        assert capsys.readouterr().err == "loss 5 [5]\n"  # as TensorFlow 2.21
+
+
 def test_print_elsewhere(capsys):
     tf.print(1, output_stream=sys.stdout)
     assert capsys.readouterr() == ("1\n", "")
