@@ -34,6 +34,10 @@ from spmd.input.pipeline import (
 )
 
 
+class NoMatchingFileError(FileNotFoundError, ValueError):
+    """No file matches a pattern; TensorFlow raises `tf.errors.InvalidArgumentError`, which is `ValueError` here."""
+
+
 class Sources(DatasetBase):
     """The methods that make a dataset of arrays, numbers, other datasets, Python code, or names of files."""
 
@@ -344,7 +348,8 @@ class Sources(DatasetBase):
             A dataset of paths, as text; sorted if they are not shuffled.
 
         Raises:
-            FileNotFoundError: No file matches.
+            NoMatchingFileError: No file matches; it is a `FileNotFoundError` and a `ValueError`, which
+                `tf.errors.InvalidArgumentError` is.
             TypeError: `seed` is neither an integer nor None.
 
         Examples:
@@ -362,7 +367,7 @@ class Sources(DatasetBase):
         patterns = list(paths(file_pattern))
         found = sorted({path for pattern in patterns for path in glob.glob(pattern)})
         if not found:
-            raise FileNotFoundError(
+            raise NoMatchingFileError(
                 f"list_files: no file matches {patterns} (in {os.getcwd()}).\nFix: the pattern."
             )
         names = to_element(found)

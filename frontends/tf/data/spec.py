@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from frontends.tf._typing import DTypeLike, Nested, TensorLike
+from frontends.tf._user_view import as_dtype_seen, seen_by_users
 from frontends.tf.tensor_shape import TensorShape
 from spmd.input.pipeline import ArraySpec
 
@@ -36,7 +37,9 @@ class TensorSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", None if self.shape is None else TensorShape(self.shape))
-        object.__setattr__(self, "dtype", as_dtype(self.dtype))
+        dtype = as_dtype(self.dtype)
+        # Texts have one dtype, however long they are.
+        object.__setattr__(self, "dtype", np.dtype(str) if dtype.kind in "SU" else dtype)
 
     @classmethod
     def from_tensor(cls, tensor: TensorLike, name: str | None = None) -> "TensorSpec":
@@ -50,7 +53,18 @@ class TensorSpec:
         return same_dtype and TensorShape(self.shape).is_compatible_with(TensorShape(other.shape))
 
     def __repr__(self) -> str:
-        return f"TensorSpec(shape={self.shape}, dtype={self.dtype}, name={self.name!r})"
+        return (
+            f"TensorSpec(shape={self.shape}, dtype={as_dtype_seen(self.dtype)}, name={self.name!r})"
+        )
+
+
+_dtype = seen_by_users(
+    lambda spec: vars(spec)["dtype"],
+    lambda spec: as_dtype_seen(vars(spec)["dtype"]),
+    "Type of the elements.",
+)
+# Behind the class's back: to a dataclass, it would be the default of the field.
+TensorSpec.dtype = _dtype.setter(lambda spec, dtype: vars(spec).update(dtype=dtype))
 
 
 @dataclasses.dataclass(frozen=True)

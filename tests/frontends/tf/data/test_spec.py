@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
+from frontends import tf
 from frontends.tf.data.spec import DatasetSpec, TensorSpec, declared_spec, tensor_specs
 from spmd.input.pipeline import ArraySpec
 
@@ -34,3 +35,15 @@ def test_a_spec_is_compatible_with_arrays():
     assert TensorSpec([None, 3]).is_compatible_with(spec)
     assert not TensorSpec([None, 4]).is_compatible_with(spec)
     assert not TensorSpec([None, 3], np.int32).is_compatible_with(jnp.ones((2, 3)))
+
+
+def test_texts_have_tensorflows_dtype():
+    spec = tf.data.Dataset.from_tensor_slices(["abc", "d"]).element_spec
+    assert spec.dtype == tf.string
+    assert spec.dtype.name == "string"
+    assert spec == tf.TensorSpec([], tf.string)
+    assert repr(spec) == "TensorSpec(shape=(), dtype=string, name=None)"
+    objects = tf.data.Dataset.from_tensor_slices(["abc"]).map(tf.strings.upper).element_spec
+    assert objects.dtype == tf.string
+    assert tf.TensorSpec([2]).dtype == tf.float32 == np.float32
+    assert tf.TensorSpec([2]).dtype.is_floating
