@@ -16,13 +16,9 @@ from spmd.launch.elastic import Elastic, was_lost
 from spmd.launch.exit_status import consequence_rank, describe_end, exit_status
 from spmd.launch.guard import Guard
 from spmd.launch.output import Printer
-from spmd.launch.process import Process
+from spmd.launch.process import OUTPUT_SECONDS, SIGKILL_SECONDS, Process
 from spmd.launch.restart_policy import Failure, RestartPolicy
 from spmd.launch.tasks import names_of
-
-# A killed process ends at once, unless it is stuck in the kernel (a dead network drive).
-_SIGKILL_SECONDS = 10.0
-_OUTPUT_SECONDS = 5.0
 
 Start = Callable[[Sequence[Task], int, Guard], list[Process]]
 
@@ -167,7 +163,7 @@ class Gang:
     def _kill(self, processes: Sequence[Process]) -> None:
         for process in processes:
             process.send(signal.SIGKILL)
-        self._killed, self.deadline = True, time.monotonic() + _SIGKILL_SECONDS
+        self._killed, self.deadline = True, time.monotonic() + SIGKILL_SECONDS
 
     def _find_failure(self, running: Sequence[Process]) -> None:
         failed = [
@@ -221,7 +217,7 @@ class Gang:
     def _finish(self) -> None:
         """Ends the attempt once all tasks have, and decides about the next one."""
         for process in self._processes:
-            process.drain(_OUTPUT_SECONDS)
+            process.drain(OUTPUT_SECONDS)
         if self._guard is not None:
             self._guard.close()
             self._guard = None

@@ -12,6 +12,11 @@ from spmd.launch.guard import Guard
 from spmd.launch.last_lines import LastLines
 from spmd.launch.output import Printer
 
+# A killed process ends at once, unless it is stuck in the kernel (a dead network drive).
+SIGKILL_SECONDS = 10.0
+# How long to wait for the rest of an ended process's output.
+OUTPUT_SECONDS = 5.0
+
 
 class Process:
     """A running task.

@@ -32,7 +32,7 @@ from spmd.launch.exit_status import describe_end
 from spmd.launch.guard import Guard
 from spmd.launch.job import JOB_VARIABLE
 from spmd.launch.output import Printer
-from spmd.launch.process import Process
+from spmd.launch.process import OUTPUT_SECONDS, SIGKILL_SECONDS, Process
 from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.signals import stop_signals
 from spmd.launch.summary import show_attempts, show_remedy
@@ -41,8 +41,6 @@ from spmd.launch.write_tf_config import lasting_addresses, write_tf_config
 
 _POLL_SECONDS = 0.5
 _CONNECT_SECONDS = 3.0
-_OUTPUT_SECONDS = 5.0
-_SIGKILL_SECONDS = 10.0  # a killed process ends at once, unless it is stuck in the kernel
 
 
 class Rendezvous(NamedTuple):
@@ -199,7 +197,7 @@ class _Agent:
                 self._kill_overdue(self._process)
             return
         process, self._process, self._kill_at = self._process, None, float("inf")
-        process.drain(_OUTPUT_SECONDS)
+        process.drain(OUTPUT_SECONDS)
         if self._guard is not None:
             self._guard.close()
             self._guard = None
@@ -221,7 +219,7 @@ class _Agent:
         """Kills a worker past its deadline; leaves the job if it survives that, so that the others do not wait for it."""
         if signal.SIGKILL not in process.signals:
             process.send(signal.SIGKILL)
-            self._kill_at = time.monotonic() + _SIGKILL_SECONDS
+            self._kill_at = time.monotonic() + SIGKILL_SECONDS
             return
         self._printer.say(
             f"SIGKILL did not end {process.task} (process {process.number}): abandoned"

@@ -191,9 +191,8 @@ class Leader:
             self._finish(now)
 
     def _gather(self, now: float) -> None:
-        ready = [member for member in self.members if member.port and not member.leaving]
-        settled = now - self._changed >= self._patience.settle_seconds
-        enough = len(ready) >= (self._least if settled else self._most)
+        ready = self._ready()
+        enough = len(ready) >= (self._least if self._has_settled(now) else self._most)
         if enough and now >= self._not_before:
             self._start(ready[: self._most])
         elif len(ready) < self._least and now - self._since > self._patience.join_seconds:
@@ -202,10 +201,16 @@ class Leader:
                 f"waited {self._patience.join_seconds:g} s for {self._least} agents, but only {len(ready)} came. Start the others "
                 "with the same --rendezvous, or wait longer with --join-seconds",
             )
-        else:
-            if now - self._told >= _AGAIN:
-                self._told = now
-                self._say(f"waits for agents: {self._count()}")
+        elif now - self._told >= _AGAIN:
+            self._told = now
+            self._say(f"waits for agents: {self._count()}")
+
+    def _ready(self) -> list[Member]:
+        """Lists the agents that can run a worker, and run none."""
+        return [member for member in self.members if member.port and not member.leaving]
+
+    def _has_settled(self, now: float) -> bool:
+        return now - self._changed >= self._patience.settle_seconds
 
     def _start(self, members: Sequence[Member]) -> None:
         # The leader's own first: its worker then is process 0, to which all connect.
@@ -228,9 +233,8 @@ class Leader:
     def _can_grow(self, now: float) -> bool:
         if len(self._running) >= self._most or any(one.ended is not None for one in self._running):
             return False
-        ready = [member for member in self.members if member.port and not member.leaving]
-        settled = now - self._changed >= self._patience.settle_seconds
-        return bool(ready) and (settled or len(self._running) + len(ready) >= self._most)
+        ready = len(self._ready())
+        return ready > 0 and (self._has_settled(now) or len(self._running) + ready >= self._most)
 
     def _end(
         self,

@@ -185,7 +185,7 @@ def test_a_worker_that_does_not_end_is_killed(play: Callable) -> None:
 def test_an_agent_leaves_with_a_worker_that_survives_a_kill(
     play: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_module, "_SIGKILL_SECONDS", 0.1)
+    monkeypatch.setattr(agent_module, "SIGKILL_SECONDS", 0.1)
     deaf: list[Process] = []
 
     def send(process: Process, number: int) -> None:
