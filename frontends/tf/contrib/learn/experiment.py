@@ -88,10 +88,7 @@ class Experiment:
         self._eval_delay_secs = eval_delay_secs
         frequency = local_eval_frequency if min_eval_frequency is None else min_eval_frequency
         self._frequency = 1 if frequency is None else frequency
-        strategies = export_strategies or ()
-        if isinstance(strategies, ExportStrategy):
-            strategies = [strategies]
-        self._strategies = list(strategies)
+        self._strategies = _listed(export_strategies)
         self._steps_between = train_steps_per_iteration
         self._exports_each = checkpoint_and_export
         self._listeners = list(saving_listeners or ())
@@ -104,8 +101,7 @@ class Experiment:
         self, new_export_strategies: ExportStrategy | Sequence[ExportStrategy] | None = None
     ) -> list[ExportStrategy]:
         """Replaces how to export; returns how it was before."""
-        before, found = self._strategies, new_export_strategies or ()
-        self._strategies = [found] if isinstance(found, ExportStrategy) else list(found)
+        before, self._strategies = self._strategies, _listed(new_export_strategies)
         return before
 
     def train(self, delay_secs: float | None = None) -> Estimator:
@@ -191,6 +187,12 @@ class Experiment:
             one.export(self.estimator, f"{folder}/{one.name}", eval_result=metrics)
             for one in self._strategies
         ]
+
+
+def _listed(
+    strategies: ExportStrategy | Sequence[ExportStrategy] | None,
+) -> list[ExportStrategy]:
+    return [strategies] if isinstance(strategies, ExportStrategy) else list(strategies or ())
 
 
 class _Evaluations(CheckpointSaverListener):
