@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import ShapedArray
-from jax.typing import DTypeLike
+from jax.typing import ArrayLike, DTypeLike
 
 from spmd._jax_internals import is_interposed, is_tracing
 
@@ -53,6 +53,23 @@ def host_draw(
     power += power % 2  # each size has a program, so there are to be few
     size = count if power > _LARGEST else 1 << power
     return np.asarray(sample(key, (size,), np.float32))[:count].reshape(shape)
+
+
+def truncated_normal(key: jax.Array, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
+    """Draws from a normal distribution, within two deviations: a `sample` of `host_draw`."""
+    return jax.random.truncated_normal(key, -2.0, 2.0, shape, dtype)
+
+
+def scaled(drawn: np.ndarray, scale: ArrayLike, offset: ArrayLike) -> jax.Array:
+    """Multiplies what `host_draw` gave, then adds: two roundings, as of two operations of JAX.
+
+    Args:
+        drawn: on the host.
+        scale: a number, or an array of the host that broadcasts.
+        offset: likewise.
+    """
+    factor, summand = (np.asarray(one, drawn.dtype) for one in (scale, offset))
+    return jax.device_put(drawn * factor + summand)
 
 
 def by_position(key: jax.Array | ShapedArray) -> bool:

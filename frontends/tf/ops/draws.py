@@ -1,6 +1,6 @@
 """Random numbers of a key, in TensorFlow's forms: what `tf.random`, its stateless functions and generators share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,7 +10,7 @@ import numpy as np
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_int, static_shape
-from spmd.lowering import host_draw
+from spmd.lowering import host_draw, scaled, truncated_normal
 
 _NUMBER = int | float | np.ndarray | np.number
 
@@ -55,11 +55,7 @@ def truncated_of(
     key: jax.Array, shape: ShapeLike, mean: TensorLike, stddev: TensorLike, dtype: DTypeLike
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations."""
-    return _scaled(_drawn(_truncated, key, shape, dtype), stddev, mean)
-
-
-def _truncated(key: jax.Array, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
-    return jax.random.truncated_normal(key, -2.0, 2.0, shape, dtype)
+    return _scaled(_drawn(truncated_normal, key, shape, dtype), stddev, mean)
 
 
 def _drawn(
@@ -72,11 +68,8 @@ def _drawn(
 
 
 def _scaled(drawn: jax.Array | np.ndarray, scale: TensorLike, offset: TensorLike) -> jax.Array:
-    """Multiplies, then adds: two roundings, on the host as on a device."""
-    numbers = (scale, offset)
-    if isinstance(drawn, np.ndarray) and all(isinstance(one, _NUMBER) for one in numbers):
-        factor, summand = (np.asarray(one, drawn.dtype) for one in numbers)
-        return jax.device_put(drawn * factor + summand)
+    if isinstance(drawn, np.ndarray) and isinstance(scale, _NUMBER) and isinstance(offset, _NUMBER):
+        return scaled(drawn, scale, offset)
     return jnp.asarray(drawn) * jnp.asarray(scale, drawn.dtype) + jnp.asarray(offset, drawn.dtype)
 
 

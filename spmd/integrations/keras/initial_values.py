@@ -17,7 +17,8 @@ from keras.src.backend.jax import random as keras_random
 
 from spmd._jax_internals import is_interposed, is_tracing
 from spmd.integrations.keras.typing import Method
-from spmd.lowering import host_draw
+from spmd.lowering import host_draw, scaled
+from spmd.lowering import truncated_normal as sample_truncated
 
 
 def normal(
@@ -32,7 +33,7 @@ def normal(
     """Wraps Keras's `random.normal`: the same numbers, without a program for this shape."""
     key = _key(seed)
     drawn = _drawn(jax.random.normal, key, shape, dtype, mean, stddev)
-    return own(shape, mean, stddev, dtype, key) if drawn is None else _scaled(drawn, mean, stddev)
+    return own(shape, mean, stddev, dtype, key) if drawn is None else scaled(drawn, stddev, mean)
 
 
 def truncated_normal(
@@ -45,13 +46,9 @@ def truncated_normal(
     seed: Any = None,
 ) -> ArrayLike:
     """Wraps Keras's `random.truncated_normal`: the same numbers, without a program for this shape."""
-
-    def sample(key: jax.Array, flat: tuple[int, ...], dtype: DTypeLike) -> jax.Array:
-        return jax.random.truncated_normal(key, -2.0, 2.0, flat, dtype)
-
     key = _key(seed)
-    drawn = _drawn(sample, key, shape, dtype, mean, stddev)
-    return own(shape, mean, stddev, dtype, key) if drawn is None else _scaled(drawn, mean, stddev)
+    drawn = _drawn(sample_truncated, key, shape, dtype, mean, stddev)
+    return own(shape, mean, stddev, dtype, key) if drawn is None else scaled(drawn, stddev, mean)
 
 
 def uniform(
@@ -102,8 +99,3 @@ def _drawn(
 
 def _is_shape(shape: Sequence[int]) -> bool:
     return isinstance(shape, list | tuple) and all(isinstance(size, int) for size in shape)
-
-
-def _scaled(drawn: np.ndarray, mean: float, stddev: float) -> jax.Array:
-    # Two roundings, as of Keras's two operations.
-    return jax.device_put(drawn * np.float32(stddev) + np.float32(mean))
