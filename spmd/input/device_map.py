@@ -26,7 +26,7 @@ class DeviceMap:
         ...     pixels, mesh, batch_size=1, map_on_devices=lambda x: x.astype(np.float32) / 255
         ... ):
         ...     print(batch)
-        PerReplica(0: [[0., 1.]])
+        [[0. 1.]]
     """
 
     def __init__(self, function: Callable[[PyTree], PyTree], mesh: Mesh) -> None:

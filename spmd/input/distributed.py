@@ -108,8 +108,8 @@ def distribute(
         >>> data = {"x": np.arange(5, dtype=np.float32), "y": np.arange(5)}
         >>> for batch in spmd.distribute(data, mesh, batch_size=4):
         ...     print(batch["y"], batch["y"].mask.counts)
-        PerReplica(0: [0, 1, 2, 3]) (4,)
-        PerReplica(0: [4]) (1,)
+        [0 1 2 3] (4,)
+        [4] (1,)
 
     Source: `tf.distribute.Strategy.experimental_distribute_dataset`.
     """

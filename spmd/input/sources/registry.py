@@ -61,8 +61,8 @@ def register_source(kind: type[T] | _Accepts, make: Callable[[T, int | None], So
         >>> register_source(Squares, SquaresSource)
         >>> for batch in spmd.distribute(Squares(3), spmd.make_mesh(["cpu:0"]), batch_size=2):
         ...     print(batch)
-        PerReplica(0: [0, 1])
-        PerReplica(0: [4])
+        [0 1]
+        [4]
     """
     _KINDS.append((kind, make))
 
