@@ -128,7 +128,7 @@ def main(arguments):
             else:
                 model = small_resnet(arguments.size, len(names))
             model.compile(
-                optimizer=tf.keras.optimizers.Adam(2e-3),
+                optimizer=tf.keras.optimizers.Adam(2e-4 if arguments.resnet50 else 2e-3),
                 loss="sparse_categorical_crossentropy",
                 metrics=["accuracy"],
             )

@@ -17,7 +17,7 @@ from frontends.tf._step_state import SEARCHED
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.autograph.converted import converted
 from frontends.tf.bound_functions import methods_of
-from frontends.tf.call_forms import CallForms
+from frontends.tf.call_forms import Call, CallForms
 from frontends.tf.concrete_function import (
     ConcreteFunction,
     abstract_arguments,
@@ -109,7 +109,7 @@ class Function(Inlined):
         self._runs_as_python = False
         self._made_as_python = False
         self._warned = False
-        self._signatures: dict[str, None] = {}
+        self._signatures: dict[str, Call] = {}
 
     @raises_host_errors
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
@@ -188,6 +188,11 @@ class Function(Inlined):
         """
         return "\n".join(self._signatures)
 
+    @property
+    def signatures(self) -> list[Call]:
+        """The arguments that programs were made for: specs for tensors, and other values as they are."""
+        return [*self._signatures.values()]
+
     def explain(self) -> Explanation | None:
         """Tells how the last call treated the rows of its batches: which program ran, and why.
 
@@ -239,7 +244,11 @@ class Function(Inlined):
 
         sizes = has_all_sizes((args, kwargs))
         signature = specs_of(args), specs_of(kwargs)
-        return ConcreteFunction(self, self._name, self._forms, signature, lower if sizes else None)
+        concrete = ConcreteFunction(
+            self, self._name, self._forms, signature, lower if sizes else None
+        )
+        self._remember(args, kwargs)
+        return concrete
 
     def with_function(self, python_function: Callable[..., Any]) -> "Function":
         """Compiles another function with the same options, as a method of an object."""
@@ -261,9 +270,11 @@ class Function(Inlined):
     def _name(self) -> str:
         return getattr(self.python_function, "__name__", repr(self.python_function))
 
-    def _shown(self, args: Nested, kwargs: Nested) -> str:
-        named = [f"{name}={value!r}" for name, value in specs_of(kwargs).items()]
-        return f"{self._name}({', '.join([*map(repr, specs_of(args)), *named])})"
+    def _remember(self, args: Nested, kwargs: Nested) -> None:
+        signature = specs_of(args), specs_of(kwargs)
+        named = [f"{name}={value!r}" for name, value in signature[1].items()]
+        shown = f"{self._name}({', '.join([*map(repr, signature[0]), *named])})"
+        self._signatures[shown] = signature
 
     def _make_step(self, function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh) -> _Step:
         options = StepOptions(trace_numbers=self._options[-1])
@@ -344,7 +355,7 @@ class Function(Inlined):
                 result = self._traced(strategy, other, use)
                 self._meshes[strategy] = other
             if self.experimental_get_tracing_count() > traced:
-                self._signatures[self._shown(args, kwargs)] = None
+                self._remember(args, kwargs)
             return result
         except _CONCRETE_VALUE_ERRORS:
             # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import uuid
+import warnings
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,6 +26,7 @@ from spmd.export.endpoint import (
     read_program,
     spec_of,
 )
+from spmd.source_lines import user_stacklevel
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
 
@@ -186,7 +188,7 @@ def save(
         notes: what JSON can hold; `load` returns it.
 
     Raises:
-        ExportError: the directory holds something else, or an endpoint cannot be exported.
+        ExportError: the directory holds something else, or a required endpoint cannot be exported.
 
     Examples:
         >>> import tempfile, jax.numpy as jnp
@@ -210,7 +212,14 @@ def save(
         for part, pairs in ((_WEIGHTS, weights), (_STATE, state))
     }
     shapes = [jax.ShapeDtypeStruct(value.shape, value.dtype) for _, value in arrays[_WEIGHTS]]
-    programs = {name: compile_endpoint(name, each, shapes) for name, each in endpoints.items()}
+    programs: dict[str, tuple[dict[str, Any], bytes]] = {}
+    for name, endpoint in endpoints.items():
+        try:
+            programs[name] = compile_endpoint(name, endpoint, shapes)
+        except ExportError as error:
+            if endpoint.required:
+                raise
+            warnings.warn(f"Not saved: {error}", stacklevel=user_stacklevel())
     manifest: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,

@@ -50,10 +50,12 @@ class Endpoint:
         function: takes the list of weights and the inputs; returns the outputs, and a dict of the weights
             that it changes, by index in the list.
         inputs: an `ArraySpec` for each input, in tuples, lists and dicts as the function takes them.
+        required: whether an artifact that cannot have it is an error, and not one without it.
     """
 
     function: Callable[[list[Any], Any], tuple[Any, dict[int, Any]]]
     inputs: PyTree
+    required: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +126,8 @@ def compile_endpoint(
             list(weights), [as_symbolic(spec) for spec in specs]
         )
         program = bytes(exported.serialize())
+    except ExportError:  # of the function itself: it says what to do
+        raise
     except Exception as error:
         fixed = ", ".join(str(spec) for spec in specs)
         raise ExportError(

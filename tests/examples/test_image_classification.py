@@ -25,6 +25,16 @@ def test_drawings_are_learned(run_python):
 
 
 @pytest.mark.slow
+def test_resnet_of_keras_applications(run_python):
+    options = ("--resnet50", "--size", "32", "--images", "40", "--batch-size", "8", "--epochs", "2")
+    done = run_python(EXAMPLE, *options)
+    first, last = (
+        float(loss) for loss in re.findall(r"accuracy: [\d.]+ - loss: ([\d.]+)", done.stdout)
+    )
+    assert last < first
+
+
+@pytest.mark.slow
 def test_folders_of_pictures(run_python, tmp_path):
     for number, name in enumerate(("dark", "light")):
         for index in range(10):

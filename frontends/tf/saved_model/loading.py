@@ -1,15 +1,16 @@
 """`tf.saved_model.load`: models that predict without their code, by the program that was saved."""
 
+import contextlib
 import functools
 import os
-import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 
 from frontends.tf._typing import Nested, TensorLike
-from frontends.tf.saved_model.modules import ATTRIBUTES, FUNCTIONS, METHOD
+from frontends.tf.concrete_function import specs_of
+from frontends.tf.saved_model.modules import ATTRIBUTES, FUNCTIONS, Arguments
 from frontends.tf.saved_model.options import LoadOptions
 from frontends.tf.saved_model.received import RECEIVED, Received
 from frontends.tf.variable import Variable
@@ -147,7 +148,7 @@ class LoadedModel:
 
 
 class LoadedFunction:
-    """A method of a loaded module, as it was declared.
+    """A method of a loaded module, for the arguments that it was declared for or called with.
 
     Source: what `tf.saved_model.load` gives for a `tf.function`.
     """
@@ -155,49 +156,138 @@ class LoadedFunction:
     def __init__(
         self,
         name: str,
-        endpoint: export.LoadedEndpoint,
+        programs: Sequence[tuple[export.LoadedEndpoint, Arguments]],
         variables: list[Variable],
-        parameters: Sequence[tuple[str, Sequence[str]]],
     ) -> None:
-        """Makes the function; compiles nothing yet."""
+        """Makes the function; compiles nothing yet.
+
+        Args:
+            name: for people.
+            programs: the program for each kind of arguments, and what they are.
+            variables: the weights.
+        """
         self._name = name
-        self._parameters = {parameter: len(tensors) for parameter, tensors in parameters}
-        self._inputs = endpoint.inputs
-        received = Received(endpoint, {})
-        self.__wrapped__ = functools.partial(_run, endpoint, variables, received)
+        self._programs = [_LoadedProgram(name, *one, variables) for one in programs]
+        # The engine follows it to the variables that a step uses.
+        self.__wrapped__ = tuple(one.run for one in self._programs)
 
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
         """Computes what the function returned.
 
         Args:
-            *args: for each parameter a tensor, or tensors in the structure that was declared.
+            *args: for each parameter a tensor, or tensors in the structure that it had.
             **kwargs: likewise, by name.
 
         Raises:
             TypeError: an argument is missing, unknown, or of another dtype.
-            ValueError: an input has another shape.
+            ValueError: an input has another shape, or there are several programs, and none is for the arguments.
         """
-        given = dict(zip(self._parameters, args, strict=False)) | kwargs
+        if len(self._programs) == 1:
+            return self._programs[0](args, kwargs)
+        for program in self._programs:
+            with contextlib.suppress(TypeError, ValueError):
+                program.leaves(args, kwargs)
+                return program(args, kwargs)
+        expected = "".join(f"\n    {one}" for one in self._programs)
+        raise ValueError(
+            "Could not find matching concrete function to call loaded from the SavedModel. Got "
+            f"{len(args)} arguments by position and {', '.join(kwargs) or 'none'} by name: {specs_of(args)!r}, "
+            f"{specs_of(kwargs)!r}. {self._name} was saved for:{expected}\nCall it so before it is saved, too."
+        )
+
+
+class _LoadedProgram:
+    """One of the programs of a method."""
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: export.LoadedEndpoint,
+        arguments: Arguments,
+        variables: list[Variable],
+    ) -> None:
+        self._name = name
+        self._arguments = arguments
+        self._inputs = endpoint.inputs
+        self._received = Received(endpoint, {})
+        self.run = functools.partial(_run, endpoint, variables, self._received)
+
+    def __str__(self) -> str:
+        fixed = [f"{name}={value!r}" for name, value in self._arguments.fixed.items()]
+        return f"{self._name}({', '.join([*map(str, self._inputs), *fixed])})"
+
+    def __call__(self, args: tuple[Nested, ...], kwargs: Mapping[str, Nested]) -> Any:
+        return self.run(self.leaves(args, kwargs))
+
+    def leaves(self, args: tuple[Nested, ...], kwargs: Mapping[str, Nested]) -> list[Any]:
+        """Takes the tensors out of a call.
+
+        Raises:
+            TypeError: it is not one of this program.
+            ValueError: a tensor has another shape.
+        """
+        tensors, fixed = self._arguments.tensors, self._arguments.fixed
+        order = self._arguments.order
+        given = dict(zip(order, args, strict=False)) | dict(kwargs)
         count = len(args) + len(kwargs)
-        if set(given) != set(self._parameters) or count != len(self._parameters):
+        needed = set(order) - set(self._arguments.optional)
+        if not needed <= set(given) <= set(order) or count != len(given):
             raise TypeError(
                 f"{self._name} takes {', '.join(map(str, self._inputs)) or 'nothing'}, but got {len(args)} arguments by "
                 f"position and {', '.join(kwargs) or 'none'} by name."
             )
-        leaves: list[Any] = []
-        for parameter, tensors in self._parameters.items():
+        for name, value in fixed.items():
+            found = given.get(name, value)
+            if isinstance(found, jax.Array) or _as_json(found) != value:
+                raise TypeError(
+                    f"{self._name} was saved for {name}={value!r}, but got {found!r}. Call it so before it is saved, too."
+                )
+        found_leaves: list[Any] = []
+        for parameter, labels in tensors.items():
             # A list of numbers is one tensor, if one was declared.
             value = given[parameter]
-            leaves += [value] if tensors == 1 else jax.tree.leaves(value)
-        if len(leaves) != len(self._inputs):
+            found_leaves += [value] if len(labels) == 1 else jax.tree.leaves(value)
+        if len(found_leaves) != len(self._inputs):
             raise TypeError(
-                f"{self._name} takes {', '.join(map(str, self._inputs))}, but got {len(leaves)} arrays."
+                f"{self._name} takes {', '.join(map(str, self._inputs))}, but got {len(found_leaves)} arrays."
             )
-        return self.__wrapped__(leaves)
+        self._received.arrays(found_leaves)
+        return found_leaves
 
 
-class LoadedModule:
-    """A `tf.Module` without its code: what was in its attributes, variables and functions, is in those of this one.
+def _as_json(value: Any) -> Any:
+    """Returns a value as it comes back from a file: tuples as lists."""
+    return [_as_json(one) for one in value] if isinstance(value, tuple) else value
+
+
+class LoadedObject:
+    """A submodule without its code: what was in its attributes, variables and functions, is in those of this one.
+
+    Source: what `tf.saved_model.load` gives for objects that others keep.
+    """
+
+    def __init__(self, attributes: Mapping[str, Any]) -> None:
+        """Makes the object; use `tf.saved_model.load`."""
+        self.__dict__.update(attributes)
+
+    def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
+        """Calls the method `__call__` that was saved.
+
+        Raises:
+            TypeError: none was, or the arguments do not fit.
+            ValueError: the arguments do not fit.
+        """
+        call = vars(self).get("__call__")
+        if call is None:
+            raise TypeError(
+                "This module was saved without a method __call__. Make it a tf.function, and call it before it is saved, "
+                "or declare what it takes: @tf.function(input_signature=[tf.TensorSpec(shape, dtype)])."
+            )
+        return call(*args, **kwargs)
+
+
+class LoadedModule(LoadedObject):
+    """A `tf.Module` without its code.
 
     Attributes:
         signatures: the functions by name that were saved as signatures.
@@ -207,10 +297,13 @@ class LoadedModule:
     """
 
     def __init__(
-        self, signatures: Mapping[str, Signature], variables: list[Variable], attributes: Any
+        self,
+        signatures: Mapping[str, Signature],
+        variables: list[Variable],
+        attributes: Mapping[str, Any],
     ) -> None:
         """Makes the module; use `tf.saved_model.load`."""
-        self.__dict__.update(attributes)
+        super().__init__(attributes)
         self.signatures = signatures
         self.variables = variables
         # The engine follows it to the variables that a step uses.
@@ -221,37 +314,34 @@ class LoadedModule:
         """The variables that training changes."""
         return [variable for variable in self.variables if variable.trainable]
 
-    def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
-        """Calls the method `__call__` that was saved.
-
-        Raises:
-            TypeError: none was, or the arguments do not fit.
-        """
-        call = vars(self).get("__call__")
-        if call is None:
-            raise TypeError(
-                "This module was saved without a method __call__. Declare it before it is saved: "
-                "@tf.function(input_signature=[tf.TensorSpec(shape, dtype)])."
-            )
-        return call(*args, **kwargs)
-
 
 def _module(artifact: export.Artifact, variables: list[Variable]) -> LoadedModule:
     endpoints = dict(artifact.endpoints)
-    functions: dict[str, Any] = {}
-    for name, parameters in artifact.notes[FUNCTIONS].items():
-        endpoint = endpoints.pop(METHOD.format(name=name))
-        functions[name] = LoadedFunction(name, endpoint, variables, parameters)
-    signatures = {name: Signature(one, variables, {}) for name, one in endpoints.items()}
+    leaves: list[tuple[Sequence[Any], Any]] = [
+        (path, variables[index]) for path, index in artifact.notes[ATTRIBUTES]
+    ]
+    taken: set[str] = set()
+    for path, programs in artifact.notes[FUNCTIONS]:
+        taken |= {name for name, _ in programs}
+        saved = [
+            (endpoints[name], Arguments(**arguments))
+            for name, arguments in programs
+            if name in endpoints
+        ]
+        if saved:
+            leaves.append((path, LoadedFunction(".".join(map(str, path)), saved, variables)))
+    signatures = {
+        name: Signature(one, variables, {}) for name, one in endpoints.items() if name not in taken
+    }
     tree: dict[Any, Any] = {}
-    for path, index in artifact.notes[ATTRIBUTES]:
+    for path, leaf in leaves:
         *above, last = path
         place = tree
         for step in above:
             place = place.setdefault(step, {})
-        place[last] = variables[index]
+        place[last] = leaf
     attributes = {name: _restored(value) for name, value in tree.items()}
-    return LoadedModule(signatures, variables, attributes | functions)
+    return LoadedModule(signatures, variables, attributes)
 
 
 def _restored(tree: Any) -> Any:
@@ -261,7 +351,7 @@ def _restored(tree: Any) -> Any:
     values = {key: _restored(value) for key, value in tree.items()}
     if all(isinstance(key, int) for key in values):
         return [values[key] for key in sorted(values)]
-    return types.SimpleNamespace(**{str(key): value for key, value in values.items()})
+    return LoadedObject({str(key): value for key, value in values.items()})
 
 
 def load(

@@ -1,14 +1,17 @@
 """A `tf.Module` as an artifact: its functions as programs, and its variables under their attributes."""
 
+import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
+from jax.extend.core import jaxpr_as_fun
 
 from frontends.tf._typing import Nested
 from frontends.tf.autograph.converted import converted
-from frontends.tf.call_forms import signature_of
+from frontends.tf.call_forms import Call, is_plain, signature_of
 from frontends.tf.concrete_function import ConcreteFunction
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.dtypes import as_dtype
@@ -16,24 +19,48 @@ from frontends.tf.function import Function
 from frontends.tf.gradient_sources import is_variable, value_of
 from frontends.tf.module import Module
 from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.spec_fitting import SPECS
 from spmd import export
 from spmd.errors import ExportError
+from spmd.source_lines import user_stacklevel
 from spmd.state import discover
 from spmd.typing import StrPath
+
+if TYPE_CHECKING:
+    from jax.extend.core import Jaxpr
 
 # Notes of the artifact. Programs of methods have names that no signature has.
 FUNCTIONS, ATTRIBUTES = "functions", "attributes"
 METHOD = "method-{name}"
 _SERVING_DEFAULT = "serving_default"
-# Of a program's arguments: names in order, each with the names of its tensors.
-Parameters = list[tuple[str, list[str]]]
+_Path = tuple[str | int, ...]
+# Of a declared tensor of unknown rank: a program has one rank.
+_RANKS = range(5)
+
+
+@dataclasses.dataclass(frozen=True)
+class Arguments:
+    """What one program of a method takes.
+
+    Attributes:
+        order: the names of the parameters.
+        tensors: by the name of a parameter, the names of the tensors in it.
+        fixed: by the name of a parameter, the only value that it may have.
+        optional: the fixed ones that may be left out.
+    """
+
+    order: list[str] = dataclasses.field(default_factory=list)
+    tensors: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    fixed: dict[str, Any] = dataclasses.field(default_factory=dict)
+    optional: list[str] = dataclasses.field(default_factory=list)
 
 
 def write_module(module: Module, path: StrPath, signatures: Any) -> None:
     """Writes a module as an artifact. Blocks until it is on disk; only one process must call it.
 
     Args:
-        module: its methods that are `tf.function`s with an `input_signature` become programs.
+        module: its methods and those of its submodules that are `tf.function`s become programs: one for the
+            `input_signature`, else one for each kind of arguments that they were called with.
         path: the directory.
         signatures: a `tf.function` with an `input_signature`, a concrete function, or a dict of them by name.
 
@@ -43,15 +70,19 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
     """
     variables = list(module.variables)
     endpoints: dict[str, export.Endpoint] = {}
-    functions: dict[str, Any] = {}
-    for name in sorted(set(dir(type(module))) | set(vars(module))):
-        method = inspect.getattr_static(module, name, None)
-        if isinstance(method, Function) and method.input_signature is not None:
-            endpoint, parameters = _endpoint(name, getattr(module, name), variables)
-            endpoints[METHOD.format(name=name)] = endpoint
-            functions[name] = parameters
+    functions: list[tuple[_Path, list[tuple[str, dict[str, Any]]]]] = []
+    for where, function in _methods(module):
+        name = ".".join(map(str, where))
+        programs: list[tuple[str, dict[str, Any]]] = []
+        for endpoint, arguments in _variants(name, function, variables):
+            label = METHOD.format(name=f"{name}-{len(programs)}")
+            endpoints[label] = endpoint
+            programs.append((label, dataclasses.asdict(arguments)))
+        if programs:
+            functions.append((where, programs))
     for name, function in _named(signatures).items():
-        endpoints[name], _ = _endpoint(name, function, variables)
+        traced, call = _declared(function)
+        endpoints[name], _ = _endpoint(name, traced, call, variables)
     places = module._flatten(predicate=is_variable, with_path=True)
     indices = {id(one): index for index, one in enumerate(variables)}
     export.save(
@@ -71,6 +102,54 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
     )
 
 
+def _methods(module: Module) -> Iterator[tuple[_Path, Function]]:
+    """Yields the compiled functions in a module and its submodules, with the names and keys that lead there."""
+    below = module._flatten(predicate=lambda leaf: isinstance(leaf, Module), with_path=True)
+    for path, owner in (((), module), *below):
+        for name in sorted(set(dir(type(owner))) | set(vars(owner))):
+            if isinstance(inspect.getattr_static(owner, name, None), Function):
+                yield (*path, name), getattr(owner, name)
+
+
+def _variants(
+    name: str, function: Function, variables: Sequence[Any]
+) -> Iterator[tuple[export.Endpoint, Arguments]]:
+    """Yields the programs of a function: of what it declares, or of what it was called with.
+
+    Raises:
+        ExportError: what it declares cannot be exported.
+    """
+    declared = function.input_signature
+    if declared is not None and not _has_unknown_rank(declared):
+        yield _endpoint(name, function, (declared, {}), variables)
+        return
+    # What was called may be a step that trains, which nobody loads: no error, if it cannot be exported.
+    for call in function.signatures if declared is None else _of_all_ranks(declared):
+        try:
+            endpoint, arguments = _endpoint(name, function, call, variables)
+        except ExportError as error:
+            warnings.warn(f"Not saved: {error}", stacklevel=user_stacklevel())
+        else:
+            yield dataclasses.replace(endpoint, required=False), arguments
+
+
+def _has_unknown_rank(tree: Nested) -> bool:
+    return any(spec.shape is None for spec in _specs(tree))
+
+
+def _of_all_ranks(declared: tuple[Nested, ...]) -> list[Call]:
+    """Declares each of the ranks for tensors of which none is declared; a program has one."""
+
+    def ranked(spec: Nested, rank: int) -> Nested:
+        unknown = _is_spec(spec) and spec.shape is None
+        return TensorSpec([None] * rank, spec.dtype, spec.name) if unknown else spec
+
+    return [
+        (jax.tree.map(lambda spec: ranked(spec, rank), declared, is_leaf=_is_spec), {})  # noqa: B023
+        for rank in _RANKS
+    ]
+
+
 def _named(signatures: Any) -> dict[str, Any]:
     found: Any = {} if signatures is None else signatures
     found = dict(found) if isinstance(found, Mapping) else {_SERVING_DEFAULT: found}
@@ -86,43 +165,66 @@ def _named(signatures: Any) -> dict[str, Any]:
     return found
 
 
-def _endpoint(
-    name: str, function: Function | ConcreteFunction, variables: Sequence[Any]
-) -> tuple[export.Endpoint, Parameters]:
+def _declared(function: Function | ConcreteFunction) -> tuple[Function, Call]:
+    """Returns the function to trace, and its arguments."""
     if isinstance(function, ConcreteFunction):
-        (args, kwargs), traced = (
-            function.structured_input_signature,
-            cast(Function, function.__wrapped__),
-        )
-        names = [str(index) for index in range(len(args))]
-    else:
-        args, kwargs, traced = tuple(function.input_signature or ()), {}, function
-        names = _parameters(traced.python_function, len(args))
-    given = [*zip(names, args, strict=True), *kwargs.items()]
+        return cast(Function, function.__wrapped__), function.structured_input_signature
+    return function, (tuple(function.input_signature or ()), {})
+
+
+def _endpoint(
+    name: str, function: Function, call: Call, variables: Sequence[Any]
+) -> tuple[export.Endpoint, Arguments]:
+    args, kwargs = call
     leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=_is_spec)
     specs: list[export.ArraySpec] = []
-    parameters: Parameters = []
-    for name_of, tree in given:
-        below = [leaf for leaf in jax.tree.leaves(tree, is_leaf=_is_spec) if _is_spec(leaf)]
-        labels = [spec.name or name_of for spec in below]
+    arguments = Arguments()
+    names = _parameters(function.python_function, len(args))
+    for parameter, tree in [*zip(names, args, strict=True), *kwargs.items()]:
+        below = _specs(tree)
+        others = [leaf for leaf in jax.tree.leaves(tree, is_leaf=_is_spec) if not _is_spec(leaf)]
+        if any(isinstance(leaf, SPECS) for leaf in others) or (below and others):
+            raise ExportError(
+                f"{name!r} was called with {tree!r} for {parameter!r}, but a program that is saved takes tensors of one "
+                "replica, and other values in parameters of their own."
+            )
+        if not below:
+            _fix(arguments, function.python_function, parameter, tree)
+            continue
+        labels = [spec.name or parameter for spec in below]
         if len(set(labels)) < len(labels):
-            labels = [f"{name_of}_{index}" for index in range(len(below))]
-        dtypes = [as_dtype(spec.dtype).name for spec in below]
-        columns = zip(labels, below, dtypes, strict=True)
-        specs += [
-            export.ArraySpec(label, tuple(spec.shape), dtype) for label, spec, dtype in columns
-        ]
-        if below:
-            parameters.append((labels[0] if len(labels) == 1 else name_of, labels))
-    run = _stateless(name, traced, variables)
+            labels = [f"{parameter}_{index}" for index in range(len(below))]
+        for label, spec in zip(labels, below, strict=True):
+            if spec.shape is None:
+                raise ExportError(
+                    f"{name!r} takes {label!r} of unknown rank, but a program takes arrays of one rank. Declare it: "
+                    "tf.TensorSpec([None, None], dtype)."
+                )
+            specs.append(export.ArraySpec(label, tuple(spec.shape), as_dtype(spec.dtype).name))
+        known_as = labels[0] if len(labels) == 1 else parameter
+        arguments.order.append(known_as)
+        arguments.tensors[known_as] = labels
+    run = _stateless(name, function, variables)
 
-    def call(weights: list[Any], inputs: list[Any]) -> tuple[Any, dict[int, Any]]:
+    def compute(weights: list[Any], inputs: list[Any]) -> tuple[Any, dict[int, Any]]:
         rest = iter(inputs)
         filled = [next(rest) if _is_spec(leaf) else leaf for leaf in leaves]
         some, named = jax.tree.unflatten(structure, filled)
         return run(weights, some, named)
 
-    return export.Endpoint(call, specs), parameters
+    return export.Endpoint(compute, specs), arguments
+
+
+def _fix(arguments: Arguments, function: Callable[..., Any], parameter: str, value: Nested) -> None:
+    """Notes a value that a program was made for, if a file can hold it; others are part of the program alone."""
+    if not is_plain(value) or isinstance(value, (bytes, complex)):
+        return
+    arguments.order.append(parameter)
+    arguments.fixed[parameter] = value
+    signature = signature_of(function)
+    declared = signature.parameters.get(parameter) if signature is not None else None
+    if declared is not None and type(declared.default) is type(value) and declared.default == value:
+        arguments.optional.append(parameter)
 
 
 def _stateless(
@@ -132,29 +234,57 @@ def _stateless(
     python = converted(function.python_function, function.autograph)
     table, _ = discover(python)
     indices = {id(one): index for index, one in enumerate(variables)}
+    known = [one for one in table.variables if id(one) in indices]
     foreign = [one for one in table.variables if id(one) not in indices]
-    if foreign:
-        raise ExportError(
-            f"The function {name!r} uses {foreign[0]!r}, which is not in the module. Keep it in an attribute: "
-            "self.v = v."
-        )
-    order = [indices[id(one)] for one in table.variables]
+    order = [indices[id(one)] for one in known]
+
+    def compute(values: list[Any], others: list[Any], args: Any, kwargs: Any) -> Any:
+        given = {
+            id(one): value
+            for one, value in zip([*known, *foreign], [*values, *others], strict=True)
+        }
+        with table.lifted([given[id(one)] for one in table.variables]):
+            result = jax.tree.map(convert_to_tensor, python(*args, **kwargs), is_leaf=is_variable)
+            after = dict(zip(map(id, table.variables), table.read(), strict=True))
+        changed = {
+            str(index): after[id(one)]
+            for index, one in zip(order, known, strict=True)
+            if after[id(one)] is not given[id(one)]
+        }
+        return result, changed, [after[id(one)] for one in foreign]
 
     def run(weights: list[Any], args: Any, kwargs: Any) -> tuple[Any, dict[int, Any]]:
-        before = [weights[index] for index in order]
-        with table.lifted(before):
-            result = jax.tree.map(convert_to_tensor, python(*args, **kwargs), is_leaf=is_variable)
-            after = table.read()
-        columns = zip(order, before, after, strict=True)
-        return result, {index: new for index, old, new in columns if new is not old}
+        values, others = [weights[index] for index in order], [value_of(one) for one in foreign]
+        program, shape = jax.make_jaxpr(compute, return_shape=True)(values, others, args, kwargs)
+        # What a function reaches it need not use: the optimizer beside the layers, say.
+        for one, place in zip(foreign, program.jaxpr.invars[len(values) :], strict=False):
+            if _is_used(program.jaxpr, place, foreign):
+                raise ExportError(
+                    f"The function {name!r} uses {one!r}, which is not in the module. Keep it in an attribute: self.v = v."
+                )
+        leaves = jaxpr_as_fun(program)(*jax.tree.leaves((values, others, args, kwargs)))
+        result, changed, _ = jax.tree.unflatten(jax.tree.structure(shape), leaves)
+        return result, {int(index): value for index, value in changed.items()}
 
     return run
+
+
+def _is_used(program: "Jaxpr", place: object, foreign: Sequence[object]) -> bool:
+    """Tells whether a program reads an argument, or gives another value for it."""
+    last = program.outvars[len(program.outvars) - len(foreign) :]
+    return all(place is not one for one in last) or any(
+        place is one for equation in program.eqns for one in equation.invars
+    )
 
 
 def _parameters(function: Callable[..., Any], count: int) -> list[str]:
     signature = signature_of(function)
     names = [] if signature is None else list(signature.parameters)
     return [names[index] if index < len(names) else f"args_{index}" for index in range(count)]
+
+
+def _specs(tree: Nested) -> list[TensorSpec]:
+    return [leaf for leaf in jax.tree.leaves(tree, is_leaf=_is_spec) if _is_spec(leaf)]
 
 
 def _is_spec(tree: Nested) -> bool:

@@ -64,7 +64,7 @@ def test_methods_and_variables_are_where_they_were(folder):
     assert [part.factor.numpy() for part in loaded.parts] == [3, 3]
     assert len(loaded.variables) == 5
     assert [v.shape for v in loaded.trainable_variables if v.shape.rank] == [(2, 1)]
-    assert not hasattr(loaded, "power")
+    assert loaded.power(tf.constant([3.0, 1.0]), 2).tolist() == [9, 1]
 
 
 def test_structures(folder):
@@ -90,6 +90,84 @@ def test_steps_find_the_variables(folder):
         loaded = tf.saved_model.load(folder)
     results = strategy.run(lambda: tf.reduce_sum(loaded(tf.ones([1, 2]))))
     assert strategy.reduce("SUM", results, axis=None) == 18
+
+
+class Layer(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = tf.Variable(2.0)
+
+    @tf.function
+    def __call__(self, x, negate=False):
+        return -x * self.scale if negate else x * self.scale
+
+
+class Trained(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [Layer(), Layer()]
+        self.optimizer = tf.keras.optimizers.SGD(0.5)
+
+    @tf.function
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    @tf.function
+    def train(self, x):
+        with tf.GradientTape() as tape:
+            loss = self(x)
+        weights = self.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        return loss
+
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def doubled(self, x):
+        return 2.0 * x
+
+
+def test_methods_are_saved_for_what_they_were_called_with(tmp_path):
+    model = Trained()
+    model(tf.ones([]))
+    model(tf.ones([2]))
+    model.layers[0](tf.ones([2]))
+    model.layers[0](tf.ones([2]), True)
+    tf.saved_model.save(model, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+    assert loaded(3.0).tolist() == 12
+    assert loaded([1.0, 2.0]).tolist() == [4, 8]
+    layer = loaded.layers[0]
+    assert layer(tf.ones([2])).tolist() == layer(tf.ones([2]), negate=False).tolist() == [2, 2]
+    assert (
+        layer(tf.ones([2]), negate=True).tolist() == layer(tf.ones([2]), True).tolist() == [-2, -2]
+    )
+    layer.scale.assign(5.0)
+    assert loaded([1.0, 2.0]).tolist() == [10, 20]
+    with pytest.raises(
+        ValueError, match=r"(?s)matching concrete function.*x: float32\[2\], negate=True"
+    ):
+        layer(tf.ones([3]))
+    with pytest.raises(TypeError, match="saved without a method __call__"):
+        loaded.layers[1](tf.ones([2]))
+
+
+def test_a_method_that_trains_with_an_optimizer_is_left_out(tmp_path):
+    model = Trained()
+    model(tf.ones([]))
+    model.train(tf.ones([]))
+    with pytest.warns(UserWarning, match="Not saved: The function 'train' uses .*iteration"):
+        tf.saved_model.save(model, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+    assert not hasattr(loaded, "train")
+    assert loaded(1.0) == model(tf.ones([]))
+
+
+def test_tensors_of_unknown_rank(tmp_path):
+    tf.saved_model.save(Trained(), tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+    assert loaded.doubled(1.0).tolist() == 2
+    assert loaded.doubled(tf.ones([1, 3])).tolist() == [[2, 2, 2]]
 
 
 def test_wrong_calls(folder):
