@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import uuid
-import warnings
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,7 +25,6 @@ from spmd.export.endpoint import (
     read_program,
     spec_of,
 )
-from spmd.source_lines import user_stacklevel
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
 
@@ -174,7 +172,7 @@ def save(
     weights: Sequence[tuple[str, Any]],
     state: Sequence[tuple[str, Any]] = (),
     notes: Mapping[str, Any] | None = None,
-) -> None:
+) -> dict[str, ExportError]:
     """Writes an artifact. Blocks until it is on disk; only one process must call it.
 
     It is written beside its path and then renamed, so a concurrent reader finds the old artifact or the new
@@ -187,6 +185,9 @@ def save(
         state: likewise, but no endpoint takes them.
         notes: what JSON can hold; `load` returns it.
 
+    Returns:
+        Why endpoints are not in it, by name: those that are not required, and cannot be exported.
+
     Raises:
         ExportError: the directory holds something else, or a required endpoint cannot be exported.
 
@@ -197,7 +198,7 @@ def save(
         ...     return x @ weights[0], {}
         >>> endpoint = Endpoint(predict, ArraySpec("x", (None, 3), "float32"))
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     save(f"{folder}/model", {"predict": endpoint}, [("kernel", jnp.ones((3, 2)))])
+        ...     _ = save(f"{folder}/model", {"predict": endpoint}, [("kernel", jnp.ones((3, 2)))])
         ...     model = load(f"{folder}/model")
         >>> outputs, changed = model.endpoints["predict"](
         ...     model.weights, [np.ones((5, 3), np.float32)]
@@ -213,13 +214,14 @@ def save(
     }
     shapes = [jax.ShapeDtypeStruct(value.shape, value.dtype) for _, value in arrays[_WEIGHTS]]
     programs: dict[str, tuple[dict[str, Any], bytes]] = {}
+    left_out: dict[str, ExportError] = {}
     for name, endpoint in endpoints.items():
         try:
             programs[name] = compile_endpoint(name, endpoint, shapes)
         except ExportError as error:
             if endpoint.required:
                 raise
-            warnings.warn(f"Not saved: {error}", stacklevel=user_stacklevel())
+            left_out[name] = error
     manifest: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -239,6 +241,7 @@ def save(
                     checkpointer.save(folder / part, {str(i): a for i, (_, a) in enumerate(pairs)})
         text = json.dumps(manifest, indent=1, default=dataclasses.asdict)
         (folder / _MANIFEST).write_text(text)
+    return left_out
 
 
 @contextlib.contextmanager

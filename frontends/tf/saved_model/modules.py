@@ -85,7 +85,7 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
         endpoints[name], _ = _endpoint(name, traced, call, variables)
     places = module._flatten(predicate=is_variable, with_path=True)
     indices = {id(one): index for index, one in enumerate(variables)}
-    export.save(
+    left_out = export.save(
         path,
         endpoints,
         [
@@ -100,6 +100,8 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
             ],
         },
     )
+    for reason in left_out.values():
+        _warn(reason)
 
 
 def _methods(module: Module) -> Iterator[tuple[_Path, Function]]:
@@ -128,9 +130,13 @@ def _variants(
         try:
             endpoint, arguments = _endpoint(name, function, call, variables)
         except ExportError as error:
-            warnings.warn(f"Not saved: {error}", stacklevel=user_stacklevel())
+            _warn(error)
         else:
             yield dataclasses.replace(endpoint, required=False), arguments
+
+
+def _warn(reason: ExportError) -> None:
+    warnings.warn(f"Not saved: {reason}", stacklevel=user_stacklevel())
 
 
 def _has_unknown_rank(tree: Nested) -> bool:
