@@ -103,6 +103,20 @@ class ConcreteFunction:
         return jax.tree.leaves(self.structured_outputs)
 
     @property
+    def graph(self) -> Any:
+        """Raises an error: there is no graph of TensorFlow.
+
+        Raises:
+            AttributeError: always; it says where to look.
+
+        Source: `tf.types.experimental.ConcreteFunction.graph`.
+        """
+        raise AttributeError(
+            f"{self!r} has no graph of TensorFlow: it is a program of JAX. Look at its operations in .jaxpr, at StableHLO in "
+            '.as_text(), and at .cost["flops"] for a count of floating-point operations.'
+        )
+
+    @property
     def jaxpr(self) -> "Jaxpr":
         """The program of one replica."""
         return self._known.jaxpr
@@ -180,6 +194,10 @@ class ConcreteFunction:
     @property
     def _known(self) -> Lowered:
         if self._program is None:
+            if has_texts_declared(self._signature):
+                raise ValueError(
+                    f"{self!r} takes texts, so it runs as Python: there is no program to look at."
+                )
             raise ValueError(
                 f"{self!r} has sizes that are not declared, so it is a program for each size that comes, and there is "
                 "none to look at. Declare all: get_concrete_function(tf.TensorSpec([32, 10], tf.float32))."
@@ -251,6 +269,13 @@ def has_all_sizes(tree: Nested) -> bool:
         for leaf in leaves_of(tree)
         for spec in (leaf.value_specs if isinstance(leaf, PerReplicaSpec) else (leaf,))
         if isinstance(spec, TensorSpec)
+    )
+
+
+def has_texts_declared(tree: Nested) -> bool:
+    """Tells whether one of the specs is of texts, which no program takes."""
+    return any(
+        isinstance(leaf, TensorSpec) and leaf.dtype.kind in "OSU" for leaf in leaves_of(tree)
     )
 
 

@@ -22,6 +22,7 @@ from frontends.tf.concrete_function import (
     ConcreteFunction,
     abstract_arguments,
     has_all_sizes,
+    has_texts_declared,
     specs_of,
 )
 from frontends.tf.config.execution import functions_run_eagerly
@@ -213,7 +214,7 @@ class Function(Inlined):
 
         Returns:
             The function for such arguments. If all sizes are known, it is the engine's program too: look at `hlo`,
-            `memory`, `cost`, `collectives`. Else it is traced when it is called.
+            `memory`, `cost`, `collectives`. Else it is traced when it is called. With texts it runs as Python.
 
         Raises:
             NotImplementedError: the function reads a dataset, so it runs as Python and is no program.
@@ -242,10 +243,10 @@ class Function(Inlined):
                 *abstract_arguments(args, step.mesh), **abstract_arguments(kwargs, step.mesh)
             )
 
-        sizes = has_all_sizes((args, kwargs))
         signature = specs_of(args), specs_of(kwargs)
+        can_lower = has_all_sizes(signature) and not has_texts_declared(signature)
         concrete = ConcreteFunction(
-            self, self._name, self._forms, signature, lower if sizes else None
+            self, self._name, self._forms, signature, lower if can_lower else None
         )
         self._remember(args, kwargs)
         return concrete

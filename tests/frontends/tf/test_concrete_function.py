@@ -119,3 +119,24 @@ def test_distributed_batches():
     assert {one.name for one in concrete.collectives} == {"psum"}
     assert [float(concrete(batch)) for batch in dataset] == [12.0, 44.0]
     assert total.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.filterwarnings("ignore:twice runs as Python")
+def test_texts():
+    @tf.function
+    def twice(text, times=2):
+        return tf.strings.join([text] * times)
+
+    for spec in (tf.TensorSpec([], tf.string), tf.constant("a")):
+        concrete = twice.get_concrete_function(spec)
+        assert concrete(tf.constant("b")).numpy() == b"bb"
+        assert concrete.inputs == [tf.TensorSpec([], tf.string)]
+        with pytest.raises(TypeError):
+            concrete(tf.constant(1))
+        with pytest.raises(ValueError, match="takes texts, so it runs as Python"):
+            concrete.as_text()
+
+
+def test_no_graph(affine):
+    with pytest.raises(AttributeError, match=r"no graph of TensorFlow.*\.jaxpr"):
+        affine.get_concrete_function(tf.ones([2]), 2.0).graph  # noqa: B018
