@@ -5,7 +5,7 @@ Each function says which internal it stands for.
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -48,6 +48,18 @@ class BoundOperation:
     def program(self) -> ClosedJaxpr | None:
         """The program that a call of a compiled function runs; None of another operation."""
         return self.params["jaxpr"] if self.name in ("jit", "pjit") else None
+
+    @property
+    def identity(self) -> Hashable | None:
+        """What tells it from operations that compute something else; None if that cannot be told, or it has effects."""
+        if "subfuns" in self.params or (self.program is not None and self.program.effects):
+            return None
+        identity = self._primitive, tuple(sorted(self.params.items(), key=lambda item: item[0]))
+        try:
+            hash(identity)
+        except TypeError:
+            return None
+        return identity
 
 
 Operate = Callable[[BoundOperation, Sequence[Any]], Any]

@@ -12,6 +12,7 @@ long as nothing else is added to it: `RowGradient`.
 
 import contextlib
 import dataclasses
+import functools
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
@@ -24,7 +25,10 @@ from jax.core import Tracer
 from spmd._jax_internals import BoundOperation, constant_outputs, interposed, zero_cotangent
 from spmd.errors import RecordedGradientError, Remedy
 from spmd.lowering import Lookup, RowProgram, differentiable_by_rows
+from spmd.recording.pullbacks import Pullback, Pullbacks, replaced
 from spmd.state import WRITE_OBSERVERS, adapters
+
+_PULLBACKS = Pullbacks()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -301,23 +305,14 @@ class Recording:
         if program is not None:
             return self._look_up(program, bind, args)
         inputs = [args[index] for index in positions]
-
-        def of_inputs(*values: Any) -> Any:
-            replaced = list(args)
-            for index, value in zip(positions, values, strict=True):
-                replaced[index] = value
-            return bind(*replaced)
-
-        try:
-            result, pull = jax.vjp(of_inputs, *inputs)
-            constant = constant_outputs(pull)
-        except Exception as error:
-            # No gradient goes through this operation. That matters only to who asks for one; and if it
-            # failed for another reason, it fails here again.
-            result, pull, constant = bind(*args), _refuse(error), []
+        known = _PULLBACKS.get(bind, args, positions)
+        if isinstance(known, Pullback):
+            result, pull, constant = bind(*args), functools.partial(known, args), known.constant
+        else:
+            result, pull, constant = _linearized(bind, args, positions, known)
         several = isinstance(result, (list, tuple))
         outputs = list(result) if several else [result]
-        constant = constant or [False] * len(outputs)
+        constant = [*constant] or [False] * len(outputs)
         for index, output in enumerate(outputs):
             if any(output is value for value in inputs):
                 if constant[index]:
@@ -372,6 +367,29 @@ class Recording:
         inputs = [args[index] for index in (*tables, *others)]
         self._keep(_Operation(inputs, outputs, constant_outputs(pull), pull_list))
         return outputs if bind.program is not None else outputs[0]
+
+
+def _linearized(
+    bind: BoundOperation,
+    args: Sequence[Any],
+    positions: Sequence[int],
+    ran: Callable[[Any], None] | None,
+) -> tuple[Any, Callable[[Any], Any], Sequence[bool]]:
+    """Runs an operation, and returns its result, its pullback, and which outputs are constant."""
+
+    def of_inputs(*values: Any) -> Any:
+        return bind(*replaced(args, positions, values))
+
+    try:
+        result, pull = jax.vjp(of_inputs, *(args[index] for index in positions))
+        constant = constant_outputs(pull)
+    except Exception as error:
+        # No gradient goes through this operation. That matters only to who asks for one; and if it
+        # failed for another reason, it fails here again.
+        return bind(*args), _refuse(error), []
+    if ran is not None:
+        ran(pull)
+    return result, pull, constant
 
 
 def _reference(variable: Any) -> Callable[[], Any]:
