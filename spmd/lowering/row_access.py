@@ -3,7 +3,7 @@
 A *table* is an input of a program that is large, lives elsewhere, and is used for nothing but looking up some of its
 rows. The rewritten program takes the rows that each *lookup* needs, and says which ones these are in a program of its
 own, that runs first. Where it computes a gradient of a table, or something else that is zero in most rows, it gives
-the other rows and their numbers, `_Rows`, so that no array of the table's size is made.
+the other rows and their numbers, `AddedRows`, so that no array of the table's size is made.
 
 What the pass does not know is left as it is: a table that is used in any other way is no table, and a value that
 cannot be kept sparse becomes dense.
@@ -100,7 +100,7 @@ class RowProgram:
         rows = [jnp.zeros(one.shape, one.dtype) for one in self.lookups]
         jaxpr = self._traced.jaxpr
         found = jaxpr.outvars[self._outputs :]
-        equations, _ = _live(jaxpr, found, effects=False)  # `run` has the effects
+        equations, _ = live_equations(jaxpr.eqns, found, effects=False)  # `run` has the effects
         return jaxpr_as_fun(
             self._traced.replace(
                 jaxpr=jaxpr.replace(
@@ -119,7 +119,7 @@ class RowProgram:
         inputs = self._traced.jaxpr.invars[:count]
         both: list[set[int]] = []
         for some, effects in ((outputs[: self._outputs], True), (outputs[self._outputs :], False)):
-            _, used = _live(self._traced.jaxpr, some, effects=effects)
+            _, used = live_equations(self._traced.jaxpr.eqns, some, effects=effects)
             both.append({number for number, one in enumerate(inputs) if one in used})
         return both[0], both[1]
 
@@ -202,7 +202,9 @@ def with_rows(
     avals = [jax.ShapeDtypeStruct(aval_of(v).shape, aval_of(v).dtype) for v in jaxpr.invars]
     rows = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in lookups]
     traced = jax.make_jaxpr(run, axis_env=list(axes))(avals, rows)
-    equations, needed = _live(traced.jaxpr, traced.jaxpr.outvars[outputs:], effects=False)
+    equations, needed = live_equations(
+        traced.jaxpr.eqns, traced.jaxpr.outvars[outputs:], effects=False
+    )
     if any(has_side_effects(equation) for equation, _ in equations) or any(
         variable in needed for variable in traced.jaxpr.invars[len(avals) :]
     ):
@@ -244,7 +246,7 @@ def _looks_up(jaxpr: Jaxpr) -> bool:
         if equation.primitive.name in CALLS:
             if equation.primitive.name in _ALWAYS_OPENED:
                 return False
-            found |= _looks_up(_called(equation)[0])
+            found |= _looks_up(called_program(equation)[0])
     return found
 
 
@@ -271,13 +273,13 @@ class _Search:
         def table_of(atom: Var | Literal) -> int | None:
             return None if isinstance(atom, Literal) else known.get(atom)
 
-        equations, _ = _live(jaxpr, [jaxpr.outvars[number] for number in wanted])
+        equations, _ = live_equations(jaxpr.eqns, [jaxpr.outvars[number] for number in wanted])
         for equation, outputs in equations:
             tables = list(map(table_of, equation.invars))
             if all(table is None for table in tables):
                 continue
             if equation.primitive.name in _CALLS:
-                inner, _ = _called(equation)
+                inner, _ = called_program(equation)
                 own = {
                     variable: table
                     for variable, table in zip(inner.invars, tables, strict=True)
@@ -322,7 +324,7 @@ class _Splat:
     shape: tuple[int, ...]
 
 
-class _Rows(NamedTuple):
+class AddedRows(NamedTuple):
     """Rows of an array that is zero elsewhere; a row may occur several times, and its values add up.
 
     Attributes:
@@ -344,15 +346,15 @@ class _Sparse:
         dtype: of its elements.
     """
 
-    parts: tuple[_Rows, ...]
+    parts: tuple[AddedRows, ...]
     shape: tuple[int, ...]
     dtype: Any
 
-    def merged(self) -> _Rows:
+    def merged(self) -> AddedRows:
         """Puts all parts into one."""
         indices = [part.indices for part in self.parts] or [jnp.zeros(0, jnp.int32)]
         empty = jnp.zeros((0, *self.shape[1:]), self.dtype)
-        return _Rows(
+        return AddedRows(
             jnp.concatenate(indices),
             jnp.concatenate([part.values for part in self.parts] or [empty]),
         )
@@ -379,11 +381,11 @@ class _Evaluation:
         def read(atom: Var | Literal) -> Any:
             return atom.val if isinstance(atom, Literal) else values[atom]
 
-        equations, _ = _live(jaxpr, [jaxpr.outvars[number] for number in wanted])
+        equations, _ = live_equations(jaxpr.eqns, [jaxpr.outvars[number] for number in wanted])
         for equation, outputs in equations:
             operands = list(map(read, equation.invars))
             if equation.primitive.name in _CALLS and self._concerns(equation, operands):
-                inner, constants = _called(equation)
+                inner, constants = called_program(equation)
                 for number, value in self.run(inner, constants, operands, outputs).items():
                     values[equation.outvars[number]] = value
             else:
@@ -430,11 +432,11 @@ class _Evaluation:
         name, first = equation.primitive.name, operands[0]
         aval = aval_of(equation.outvars[0])
 
-        def sparse(parts: Sequence[_Rows]) -> _Sparse:
+        def sparse(parts: Sequence[AddedRows]) -> _Sparse:
             return _Sparse(tuple(parts), aval.shape, aval.dtype)
 
-        def each(operate: Any, parts: Sequence[_Rows]) -> _Sparse:
-            return sparse([_Rows(one.indices, operate(one.values)) for one in parts])
+        def each(operate: Any, parts: Sequence[AddedRows]) -> _Sparse:
+            return sparse([AddedRows(one.indices, operate(one.values)) for one in parts])
 
         def bind(*values: Any) -> Any:
             return equation.primitive.bind(*values, **equation.params)
@@ -444,9 +446,11 @@ class _Evaluation:
                 return _Splat(bind(first.value), first.shape)
             if isinstance(first, _Sparse):
                 return each(bind, first.parts)
-        if name == "scatter-add" and _is_row_scatter(equation):
+        if name == "scatter-add" and is_row_scatter(equation):
             parts = _parts(first)
-            return None if parts is None else sparse([*parts, _scattered(equation, *operands[1:])])
+            return (
+                None if parts is None else sparse([*parts, scattered_rows(equation, *operands[1:])])
+            )
         if name in ("add", "add_any", "sub"):
             left, right = map(_parts, operands)
             if left is not None and right is not None:
@@ -457,7 +461,7 @@ class _Evaluation:
             start, stop = equation.params["start_indices"][0], equation.params["limit_indices"][0]
             return sparse([_moved(one, (start, stop), 0, stop - start) for one in first.parts])
         if name == "concatenate" and equation.params["dimension"] == 0:
-            found, end = list[_Rows](), 0
+            found, end = list[AddedRows](), 0
             for operand, variable in zip(operands, equation.invars, strict=True):
                 parts, start, count = _parts(operand), end, aval_of(variable).shape[0]
                 if parts is None:
@@ -480,7 +484,7 @@ class _Evaluation:
         return None
 
 
-def _parts(value: Any) -> tuple[_Rows, ...] | None:
+def _parts(value: Any) -> tuple[AddedRows, ...] | None:
     """Returns the rows whose sum a value is; None if it is not made of some."""
     if isinstance(value, _Sparse):
         return value.parts
@@ -525,13 +529,13 @@ def _numbers(indices: Any, size: int) -> Any:
     return numbers.astype(dtype)
 
 
-def _moved(rows: _Rows, of: tuple[int, int], to: int, size: int) -> _Rows:
+def _moved(rows: AddedRows, of: tuple[int, int], to: int, size: int) -> AddedRows:
     """Moves rows into an array of another size: those of a range, which are to begin at some row there."""
     start, stop = of
     exists = (rows.indices >= start) & (rows.indices < stop)
     dtype = _number_type(size)
     numbers = (rows.indices - start).astype(dtype) + to
-    return _Rows(jnp.where(exists, numbers, size).astype(dtype), rows.values)
+    return AddedRows(jnp.where(exists, numbers, size).astype(dtype), rows.values)
 
 
 def _is_of_rows(equation: JaxprEqn) -> bool:
@@ -540,12 +544,13 @@ def _is_of_rows(equation: JaxprEqn) -> bool:
     return not equation.params["strides"] and shape[1:] == result[1:]
 
 
-def _scattered(equation: JaxprEqn, indices: Any, values: Any) -> _Rows:
+def scattered_rows(equation: JaxprEqn, indices: Any, values: Any) -> AddedRows:
+    """Returns the rows that an operation of `is_row_scatter` adds, of its operands."""
     shape = aval_of(equation.outvars[0]).shape
     indices = _numbers(indices, shape[0]).reshape(-1)
     if equation.params["mode"] == GatherScatterMode.CLIP:
         indices = jnp.clip(indices, 0, shape[0] - 1)
-    return _Rows(indices, values.reshape(-1, *shape[1:]))
+    return AddedRows(indices, values.reshape(-1, *shape[1:]))
 
 
 def _may_be_table(variable: Var) -> bool:
@@ -572,7 +577,7 @@ def _is_row_lookup(equation: JaxprEqn) -> bool:
     )
 
 
-def _is_row_scatter(equation: JaxprEqn) -> bool:
+def is_row_scatter(equation: JaxprEqn) -> bool:
     """Tells whether an operation adds whole rows to its first operand."""
     numbers = equation.params["dimension_numbers"]
     shape, count = aval_of(equation.invars[0]).shape, len(aval_of(equation.invars[1]).shape) - 1
@@ -591,20 +596,21 @@ def _lookup(equation: JaxprEqn, table: int, whole: Any) -> Lookup:
     return Lookup(table, whole.shape, aval_of(equation.outvars[0]).shape, whole.dtype, fill)
 
 
-def _called(equation: JaxprEqn) -> tuple[Jaxpr, Sequence[Any]]:
+def called_program(equation: JaxprEqn) -> tuple[Jaxpr, Sequence[Any]]:
+    """Returns the program that an operation calls, and its constants."""
     program = equation.params[_CALLS[equation.primitive.name]]
     return (program, ()) if isinstance(program, Jaxpr) else (program.jaxpr, program.consts)
 
 
-def _live(
-    jaxpr: Jaxpr, outputs: Sequence[Var | Literal], *, effects: bool = True
+def live_equations(
+    program: Sequence[JaxprEqn], outputs: Sequence[Var | Literal], *, effects: bool = True
 ) -> tuple[list[tuple[JaxprEqn, list[int]]], set[Var]]:
     """Finds the operations that some outputs need.
 
     Args:
-        jaxpr: a program.
+        program: its operations.
         outputs: some of its outputs.
-        effects: whether operations with effects count as needed in any case.
+        effects: whether operations with side effects count as needed in any case.
 
     Returns:
         The operations, in their order, each with the numbers of its results that are needed; and all variables that
@@ -612,9 +618,9 @@ def _live(
     """
     needed = {atom for atom in outputs if not isinstance(atom, Literal)}
     found: list[tuple[JaxprEqn, list[int]]] = []
-    for equation in reversed(jaxpr.eqns):
+    for equation in reversed(program):
         used = [number for number, one in enumerate(equation.outvars) if one in needed]
-        if used or (effects and equation.effects):
+        if used or (effects and has_side_effects(equation)):
             found.append((equation, used))
             needed |= {atom for atom in equation.invars if not isinstance(atom, Literal)}
     return found[::-1], needed
