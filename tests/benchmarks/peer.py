@@ -17,7 +17,8 @@ def front_end(name: str, devices: int) -> Any:
     """Imports what a program calls `tf`, with so many CPU devices.
 
     Args:
-        name: "tensorflow", "jaxtribute", or "none" for programs that use neither.
+        name: "tensorflow" with `tf_keras` where that is installed, "tensorflow-keras-3", "jaxtribute", or "none" for
+            programs that use neither.
         devices: how many.
 
     Returns:
@@ -25,9 +26,9 @@ def front_end(name: str, devices: int) -> Any:
     """
     if name == "none":
         return None
-    if name == "tensorflow":
+    if name.startswith("tensorflow"):
         os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3"}
-        if importlib.util.find_spec("tf_keras"):
+        if name == "tensorflow" and importlib.util.find_spec("tf_keras"):
             # With Keras 3 custom loops of MirroredStrategy fail on several CPU devices.
             os.environ |= {"TF_USE_LEGACY_KERAS": "1"}
         import tensorflow as tf

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +11,21 @@ from rich.table import Table
 Row = Mapping[str, object]
 
 _COLUMNS = ["workload", "devices", "against", "ours, ms", "theirs, ms", "times as fast", "at least"]
+_MODELS = """
+## Models
+
+TensorFlow is tried with `tf_keras` and, on one device, with Keras 3; of each figure the better one counts. Stock Keras on JAX runs the same
+script. Where a training step draws random numbers, as `Dropout` does, the losses that are compared are those of an evaluation.
+
+![Times as fast, per model](models.svg)
+
+{steps}
+### Start and memory
+
+Seconds from the start of the process to the end of the first step, with nothing kept from an earlier run, and of the next run; and the most
+memory that the process has had after all its turns, on one device. Ours, theirs, and how many times theirs ours is.
+
+{starts}"""
 
 
 def read_rows(text: str) -> list[dict[str, object]]:
@@ -69,7 +85,10 @@ def write_comparison(directory: Path, names: Sequence[str]) -> None:
     results = [json.loads(path.read_text()) for path in paths]
     if not results:
         return
-    lines = [line for result in results for line in _compared(result["rows"])]
+    rows = [row for result in results for row in result["rows"]]
+    of_models = {row["workload"] for row in rows if "first_start" in row}
+    models = [row for row in rows if row["workload"] in of_models]
+    others = [row for row in rows if row["workload"] not in of_models]
     machines = sorted({f"- {result['date']}: {result['machine']}" for result in results})
     text = (
         "# Against TensorFlow, Keras, PyTorch and hand-written JAX\n\n"
@@ -80,11 +99,18 @@ def write_comparison(directory: Path, names: Sequence[str]) -> None:
         "`MirroredStrategy` on as many logical CPU devices, with `tf.function`; the script is the "
         "same with either import line (`tests/benchmarks/programs`).\n\n"
         "![Times as fast, per workload](comparison.svg)\n\n"
-        + _markdown(lines)
+        + (_markdown(_compared(others)) if others else "")
+        + (
+            _MODELS.format(steps=_markdown(_compared(models)), starts=_markdown(_starts(models)))
+            if models
+            else ""
+        )
         + "\nMeasured on\n\n"
     )
     (directory / "comparison.md").write_text(text + "\n".join(machines) + "\n")
-    _draw(directory / "comparison.svg", [row for result in results for row in result["rows"]])
+    _draw(directory / "comparison.svg", others)
+    if models:
+        _draw(directory / "models.svg", models)
 
 
 def _compared(rows: Sequence[Row]) -> list[dict[str, object]]:
@@ -104,6 +130,30 @@ def _compared(rows: Sequence[Row]) -> list[dict[str, object]]:
         cells = [row["workload"], row["devices"], row["program"], ours, milliseconds]
         cells += [f"**{median:.2f}** ({low:.2f} to {high:.2f})", target.strip()]
         lines.append(dict(zip(_COLUMNS, cells, strict=True)))
+    return lines
+
+
+def _starts(rows: Sequence[Row]) -> list[dict[str, object]]:
+    """One line for each program whose starts and memory are known, besides ours."""
+    columns = {"first_start": "first start, s", "second_start": "second start, s"}
+    columns |= {"megabytes": "memory, MB"}
+    lines: list[dict[str, object]] = []
+    ours: Row = {}
+    for row in rows:
+        if row["times as fast"] is None:
+            ours = row
+        elif "first_start" in row:
+            cells: dict[str, object] = {
+                "workload": row["workload"],
+                "against": row["program"],
+                "at most": ", ".join(map(str, row.get("at most", ()))),
+            }
+            limits = row.get("at most", [math.inf] * len(columns))
+            for (key, title), limit in zip(columns.items(), limits, strict=True):
+                times, digits = ours[key] / row[key], 0 if key == "megabytes" else 1
+                cells[title] = f"{ours[key]:,.{digits}f}, {row[key]:,.{digits}f}: **{times:.2f}**"
+                cells[title] += " (missed)" * (times > limit)
+            lines.append(cells)
     return lines
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests.benchmarks.turns import Command, measure, started, times_as_fast
+from tests.benchmarks.turns import Command, measure, seconds_to_first_step, started, times_as_fast
 
 PROGRAM = """
 from tests.benchmarks.turns import Ready, serve
@@ -43,3 +43,19 @@ def test_a_program_that_fails_says_why():
 
 def test_ratios_are_of_the_same_round():
     assert times_as_fast([1.0, 2.0, 4.0], [3.0, 6.0, 12.0]) == (3.0, 3.0, 3.0)
+
+
+def test_a_start_ends_with_the_first_step():
+    code = "import tests.benchmarks.turns as turns, time; turns.end_first_step(); time.sleep(60)"
+    assert seconds_to_first_step(Command([sys.executable, "-c", code], {})) < 30
+
+
+def test_a_start_that_fails_is_no_start():
+    with pytest.raises(RuntimeError, match="ended before its first step"):
+        seconds_to_first_step(Command([sys.executable, "-c", "print('nothing')"], {}))
+
+
+def test_memory_is_that_of_the_process():
+    with started({"one": program()}) as peers:
+        measure(peers, rounds=1)
+        assert 5 < peers["one"].megabytes < 1000

@@ -8,16 +8,19 @@ import contextlib
 import json
 import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 _MARK = "turns: "  # libraries print to stdout too
+_FIRST_STEP = "turns, first step"
 
 
 class Ready(NamedTuple):
@@ -46,17 +49,61 @@ def serve(ready: Ready, turn: Callable[[], None]) -> None:
         ready: what a turn is.
         turn: takes it; ends when all is computed.
     """
-    import time
-
     print(_MARK + json.dumps(ready), flush=True)
     for _ in sys.stdin:
         start = time.perf_counter()
         turn()
-        print(_MARK + json.dumps(time.perf_counter() - start), flush=True)
+        seconds = time.perf_counter() - start
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(_MARK + json.dumps([seconds, peak]), flush=True)
+
+
+def end_first_step() -> None:
+    """Says that the first step is computed, for `seconds_to_first_step`; the program's side."""
+    print(_FIRST_STEP, flush=True)
+
+
+def seconds_to_first_step(command: Command) -> float:
+    """Runs a program from its start to the end of its first step, and no further.
+
+    Args:
+        command: the program.
+
+    Returns:
+        How long that took.
+
+    Raises:
+        RuntimeError: it ended before.
+    """
+    start = time.perf_counter()
+    with _process(command, subprocess.DEVNULL) as process:
+        assert process.stdout
+        found = any(line.startswith(_FIRST_STEP) for line in process.stdout)
+        seconds = time.perf_counter() - start
+        process.kill()
+    if not found:
+        raise RuntimeError(f"{command.arguments} ended before its first step")
+    return seconds
+
+
+def _process(command: Command, errors: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command.arguments,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **command.environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+    )
 
 
 class Peer:
-    """The processes of one program, which are ready for their turns."""
+    """The processes of one program, which are ready for their turns.
+
+    Attributes:
+        megabytes: the most memory that one of them has had so far.
+    """
 
     def __init__(self, commands: Sequence[Command]) -> None:
         """Starts the processes, and waits until all are ready.
@@ -65,18 +112,8 @@ class Peer:
             commands: one for each process; several take their turns together.
         """
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  until `close`
-        self._processes = [
-            subprocess.Popen(
-                command.arguments,
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **command.environment},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                text=True,
-            )
-            for command in commands
-        ]
+        self._processes = [_process(command, self._errors) for command in commands]
+        self.megabytes = 0.0
         try:
             self.ready = Ready(*self._hear()[0])
         except RuntimeError:
@@ -93,7 +130,9 @@ class Peer:
             assert process.stdin
             process.stdin.write("go\n")
             process.stdin.flush()
-        return max(self._hear()) / self.ready.amount
+        told = self._hear()
+        self.megabytes = max(peak for _, peak in told) / 1024
+        return max(seconds for seconds, _ in told) / self.ready.amount
 
     def close(self) -> None:
         """Ends the processes."""
@@ -106,7 +145,7 @@ class Peer:
     def _hear(self) -> list:
         return [self._line(process) for process in self._processes]
 
-    def _line(self, process: subprocess.Popen[str]) -> object:
+    def _line(self, process: subprocess.Popen[str]) -> Any:
         assert process.stdout
         for line in process.stdout:
             if line.startswith(_MARK):

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 TENSORFLOW, TORCH, KERAS = "TensorFlow", "PyTorch", "Keras on JAX"
+KERAS_3 = "TensorFlow, Keras 3"
+# Another way to run a peer: what is measured of the better one of the two counts as the peer's.
+ALTERNATIVES = {KERAS_3: TENSORFLOW}
 OURS, BY_HAND = "jaxtribute", "hand-written"
 
 
@@ -23,7 +26,7 @@ class Program:
     @property
     def in_peers(self) -> bool:
         """Whether it needs the environment of the peers."""
-        return self.front_end == "tensorflow" or self.name.startswith("torch")
+        return self.front_end.startswith("tensorflow") or self.name.startswith("torch")
 
     def arguments(self, peers: str, devices: int, digits: str) -> list[str]:
         """Returns the command that runs it.
@@ -51,6 +54,9 @@ class Workload:
         rounds: how often each takes its turn.
         only: numbers of devices on which a program takes part; without an entry, all.
         has_estimators: whether the peer is TensorFlow 2.15, the last one that has them.
+        starts: how often each program starts, on the first number of devices, for the time to its first step.
+        first_start: how many times TensorFlow's time from the start to the first step ours is to take at most, if
+            nothing is kept from an earlier run.
     """
 
     title: str
@@ -61,12 +67,60 @@ class Workload:
     rounds: int = 9
     only: Mapping[str, Sequence[int]] = field(default_factory=dict)
     has_estimators: bool = False
+    starts: int = 0
+    first_start: float = 1.2
 
 
 def _both(name: str) -> dict[str, Program]:
     """The same script with our import line and with TensorFlow's."""
     return {OURS: Program(name, "jaxtribute"), TENSORFLOW: Program(name, "tensorflow")}
 
+
+def _model(
+    title: str, name: str, *, loop: bool = False, starts: int = 1, first_start: float = 1.2
+) -> Workload:
+    """A model, with `Model.fit`, also of stock Keras on JAX, or with a custom loop."""
+    programs = {**_both(name), KERAS_3: Program(name, "tensorflow-keras-3")}
+    if not loop:
+        programs[KERAS] = Program(name)
+    return Workload(
+        f"{title}, {'custom loop' if loop else 'Model.fit'}",
+        programs,
+        {TENSORFLOW: 1.2, KERAS: 1.0},
+        devices=(1, 2),
+        rounds=5,
+        only={KERAS_3: (1,), KERAS: (1,)},
+        starts=starts,
+        first_start=first_start,
+    )
+
+
+MODELS = {
+    "gpt": _model("GPT-style transformer, 4 layers of 256, 8 texts of 128", "attention.gpt"),
+    "bert": _model(
+        "BERT-style encoder with masks, 4 layers of 256, 16 texts of 64", "attention.bert"
+    ),
+    "vit": _model("ViT, 4 layers of 128, 32 pictures of 64 x 64", "attention.vit"),
+    "lstm": _model("LSTM text classifier, 32 texts of 100", "recurrent.lstm"),
+    "gru": _model("GRU sequence tagger, 32 texts of 50", "recurrent.gru"),
+    "two_tables": _model(
+        "Recommender, two tables of 500,000 x 32, Adagrad, batch 512", "tables.recommender"
+    ),
+    "table_adagrad": _model(
+        "Recommender, table of 1,000,000 x 64, Adagrad, batch 512", "tables.adagrad"
+    ),
+    "table_adam": _model("Recommender, table of 1,000,000 x 64, Adam, batch 512", "tables.adam"),
+    "dcgan": _model("DCGAN, batch 64", "generators.dcgan", loop=True),
+    "unet": _model("U-Net, 8 pictures of 64 x 64", "pictures.unet"),
+    "efficientnet": _model(
+        "EfficientNetB0, 8 pictures of 128 x 128", "pictures.efficientnet", first_start=1.5
+    ),
+    "densenet": _model("DenseNet121, 8 pictures of 96 x 96", "pictures.densenet", first_start=1.5),
+    "autoencoder": _model("Autoencoder of dense layers, batch 128", "dense.autoencoder"),
+    "accumulation": _model(
+        "Gradients of 4 batches of 32 added, dense layers", "dense.accumulation", loop=True
+    ),
+}
 
 WORKLOADS = {
     "mnist_loop": Workload(
@@ -177,4 +231,5 @@ WORKLOADS = {
         {TENSORFLOW: 1.0},
         devices=(2,),
     ),
+    **MODELS,
 }
