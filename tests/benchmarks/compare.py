@@ -1,6 +1,5 @@
 """Runs a workload for every peer side by side."""
 
-import random
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from spmd.launch.tasks import Task
 from spmd.launch.write_tf_config import cluster_of, free_addresses, write_tf_config
 from tests.benchmarks.turns import (
     Command,
+    Peer,
     Spread,
     measure,
     seconds_to_first_step,
@@ -17,7 +17,7 @@ from tests.benchmarks.turns import (
     started,
     times_as_fast,
 )
-from tests.benchmarks.workloads import ALTERNATIVES, TENSORFLOW, Program, Workload
+from tests.benchmarks.workloads import ALTERNATIVES, OURS, TENSORFLOW, Program, Workload
 
 # How many times TensorFlow's ours is to take at most.
 _SECOND_START, _MEMORY = 0.8, 1.1
@@ -54,14 +54,30 @@ def compare(workload: Workload, peers: str, digits: str) -> Iterator[dict[str, o
             for name, program in workload.programs.items()
             if devices in workload.only.get(name, workload.devices)
         }
-        at_start = workload.starts and devices == workload.devices[0]
-        starts = _starts(workload, commands) if at_start else {}
-        with started(commands) as programs:
-            times = measure(programs, workload.rounds)
-            figures = {
-                name: Figures(*seconds, programs[name].megabytes)
-                for name, seconds in starts.items()
-            }
+        starts = workload.starts and devices == workload.devices[0]
+        with tempfile.TemporaryDirectory() as cache:
+            first = None
+            if starts:
+                ((arguments, _),) = commands[OURS]
+                # Only ours keeps something for the second start: its programs.
+                commands[OURS] = [Command(arguments, {"XDG_CACHE_HOME": cache})]
+                first = seconds_to_first_step(commands[OURS][0])
+            with started(commands) as programs:
+                taking_turns = {
+                    name: peer
+                    for name, peer in programs.items()
+                    if name not in ALTERNATIVES or _is_close(peer, programs[ALTERNATIVES[name]])
+                }
+                times = measure(taking_turns, workload.rounds)
+                figures = {
+                    name: Figures(
+                        first if name == OURS and first else peer.first_step,
+                        peer.first_step,
+                        peer.megabytes,
+                    )
+                    for name, peer in programs.items()
+                    if starts
+                }
         times, figures = _better(times, figures)
         for row in rows_of(workload.title, devices, times, workload.targets):
             found = figures.get(str(row["program"]))
@@ -72,25 +88,9 @@ def compare(workload: Workload, peers: str, digits: str) -> Iterator[dict[str, o
             yield row
 
 
-def _starts(
-    workload: Workload, commands: Mapping[str, Sequence[Command]]
-) -> dict[str, tuple[float, float]]:
-    """Measures first and second starts; peers keep nothing from the first one, so that one is both."""
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-    for _ in range(workload.starts):
-        for name in random.sample(list(commands), len(commands)):
-            ((arguments, _),) = commands[name]
-            with tempfile.TemporaryDirectory() as cache:
-                command = Command(arguments, {"XDG_CACHE_HOME": cache})
-                first = seconds_to_first_step(command)
-                keeps = workload.programs[name].front_end == "jaxtribute"
-                second = seconds_to_first_step(command) if keeps else first
-                seconds[name].append((first, second))
-    return {
-        name: (statistics.median(first), statistics.median(second))
-        for name, found in seconds.items()
-        for first, second in [zip(*found, strict=True)]
-    }
+def _is_close(other: Peer, peer: Peer) -> bool:
+    """Tells whether another way to run a peer may be quicker than the first one; else it need not take turns."""
+    return other.turn() < 1.5 * peer.turn()
 
 
 def _better(

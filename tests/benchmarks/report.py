@@ -14,7 +14,7 @@ _COLUMNS = ["workload", "devices", "against", "ours, ms", "theirs, ms", "times a
 _MODELS = """
 ## Models
 
-TensorFlow is tried with `tf_keras` and, on one device, with Keras 3; of each figure the better one counts. Stock Keras on JAX runs the same
+TensorFlow is tried with `tf_keras` and, for `Model.fit` on one device, with Keras 3; of each figure the better one counts. Stock Keras on JAX runs the same
 script. Where a training step draws random numbers, as `Dropout` does, the losses that are compared are those of an evaluation.
 
 ![Times as fast, per model](models.svg)
