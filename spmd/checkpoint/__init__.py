@@ -13,6 +13,7 @@ from spmd.checkpoint.errors import CheckpointError as CheckpointError
 from spmd.checkpoint.errors import CheckpointNotFoundError as CheckpointNotFoundError
 from spmd.checkpoint.errors import DamagedCheckpointError as DamagedCheckpointError
 from spmd.checkpoint.errors import SaveError as SaveError
+from spmd.checkpoint.layout import check_path as check_path
 from spmd.checkpoint.layout import checkpoint_folder as checkpoint_folder
 from spmd.checkpoint.layout import is_checkpoint as is_checkpoint
 from spmd.checkpoint.layout import numbered_checkpoints as numbered_checkpoints

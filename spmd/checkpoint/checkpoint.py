@@ -9,6 +9,7 @@ import jax
 from spmd.checkpoint.agreement import fail_together
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import track
+from spmd.checkpoint.layout import check_path
 from spmd.checkpoint.manifest import read_manifest, verify
 from spmd.checkpoint.restoring import Restoration
 from spmd.checkpoint.saving import Save, wait_for_saves
@@ -128,7 +129,7 @@ class Checkpoint(Searched):
             StateError: called while a step is traced.
             ClusterWaitError: a process does not save; the message names it.
         """
-        path = os.path.abspath(os.fspath(path))
+        path = os.path.abspath(check_path(path))
         _check_between_steps("saved")
         apply_pending()
         self.wait()
@@ -166,7 +167,7 @@ class Checkpoint(Searched):
             StateError: called while a step is traced.
             ClusterWaitError: a process does not restore; the message names it.
         """
-        path = "" if path is None else os.path.abspath(os.fspath(path))
+        path = "" if path is None else os.path.abspath(check_path(path))
         _check_between_steps("restored")
         self.wait()
         wait_for_saves()

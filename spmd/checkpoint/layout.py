@@ -9,10 +9,38 @@ import os
 import re
 import shutil
 
+from spmd.checkpoint.errors import CheckpointError
+from spmd.typing import StrPath
+
 ARRAYS = "arrays"
 MANIFEST = "manifest.json"
 _SAVING = ".saving"
 _REPLACED = ".replaced"
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def check_path(path: StrPath) -> str:
+    """Returns a path as a text.
+
+    Raises:
+        CheckpointError: it is a URL, of which the system would make a folder with that name.
+
+    Examples:
+        >>> check_path("runs/1")
+        'runs/1'
+        >>> check_path("gs://bucket/runs/1")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        spmd.checkpoint.errors.CheckpointError: Expected a folder of a file system, but gs://bucket/runs/1 is a URL. ...
+    """
+    text = os.fspath(path)
+    if _URL.match(text):
+        raise CheckpointError(
+            f"Expected a folder of a file system, but {text} is a URL. Checkpoints get their names when they are complete, by a "
+            "rename, which object stores do not have. Mount the bucket by something that has it, such as gcsfuse, BlobFuse or FSx "
+            f"for Lustre, and name the folder: {text.partition('://')[2]!r} in the place where it is mounted."
+        )
+    return text
 
 
 def checkpoint_folder(path: str) -> str:

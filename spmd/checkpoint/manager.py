@@ -9,7 +9,7 @@ from typing import Literal
 
 from spmd.checkpoint.checkpoint import Checkpoint
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.layout import numbered_checkpoints, remove_checkpoint
+from spmd.checkpoint.layout import check_path, numbered_checkpoints, remove_checkpoint
 from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.saving import remove_leftovers
 from spmd.checkpoint.selection import agree_on_checkpoint, newest_intact
@@ -116,7 +116,7 @@ class CheckpointManager:
             when: which calls of `save` save; None means all.
         """
         self._checkpoint = checkpoint
-        self._directory = os.path.abspath(os.fspath(directory))
+        self._directory = os.path.abspath(check_path(directory))
         self._keep = keep or KeepPolicy()
         self._when = when or SavePolicy()
         self._is_clean = False

@@ -8,6 +8,13 @@ with an address. The tasks that train are the *processes*: the chief first, then
         print(cluster.task, "is process", cluster.process_id, "of", len(cluster.processes))
 """
 
+from spmd.cluster.address import LAST_PORT as LAST_PORT
+from spmd.cluster.address import canonical_host as canonical_host
+from spmd.cluster.address import is_loopback as is_loopback
+from spmd.cluster.address import join_address as join_address
+from spmd.cluster.address import read_address as read_address
+from spmd.cluster.address import read_port as read_port
+from spmd.cluster.address import split_address as split_address
 from spmd.cluster.config import Cluster as Cluster
 from spmd.cluster.config import Task as Task
 from spmd.cluster.config import from_tasks as from_tasks
@@ -20,6 +27,7 @@ from spmd.cluster.environments.slurm import from_slurm as from_slurm
 from spmd.cluster.environments.tf_config import TFConfig as TFConfig
 from spmd.cluster.environments.tf_config import from_tf_config as from_tf_config
 from spmd.cluster.environments.tf_config import read_tf_config as read_tf_config
+from spmd.cluster.error_file import ERROR_FILE_VARIABLE as ERROR_FILE_VARIABLE
 from spmd.cluster.exit_codes import RESTART_LIMIT_VARIABLE as RESTART_LIMIT_VARIABLE
 from spmd.cluster.exit_codes import RESTART_VARIABLE as RESTART_VARIABLE
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE as RETRYABLE_EXIT_CODE
@@ -33,8 +41,6 @@ from spmd.cluster.job_token import prove as prove
 from spmd.cluster.job_token import read_token as read_token
 from spmd.cluster.notice import Notice as Notice
 from spmd.cluster.progress import progress as progress
-from spmd.cluster.roster import canonical_host as canonical_host
-from spmd.cluster.roster import is_loopback as is_loopback
 from spmd.cluster.runtime import initialize as initialize
 from spmd.cluster.runtime import process_id as process_id
 from spmd.cluster.runtime import shutdown as shutdown
@@ -43,9 +49,10 @@ from spmd.cluster.runtime import wait_seconds as wait_seconds
 from spmd.cluster.shared_random import SharedDraws as SharedDraws
 from spmd.cluster.shared_random import shared_seed as shared_seed
 from spmd.cluster.store import all_gather_small as all_gather_small
+from spmd.cluster.strangers import Refusals as Refusals
+from spmd.cluster.strangers import Strangers as Strangers
+from spmd.cluster.strangers import plain as plain
 from spmd.cluster.wire import Line as Line
 from spmd.cluster.wire import connect as connect
-from spmd.cluster.wire import join_address as join_address
 from spmd.cluster.wire import listen as listen
 from spmd.cluster.wire import readable as readable
-from spmd.cluster.wire import split_address as split_address

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from spmd.cluster.roster import canonical_host, is_loopback
+from spmd.cluster.address import LAST_PORT, canonical_host, is_loopback, read_address, read_port
 from spmd.errors import ClusterConfigError
 
 _ROLES = ("chief", "worker", "ps", "evaluator")
 _ALONE = ("chief", "evaluator")  # roles that a cluster has at most one task of
-_ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[\]]+):(?P<port>[0-9]{1,5})")
 
 
 class Task(NamedTuple):
@@ -107,7 +106,9 @@ class Cluster:
                 yield Task(job, index, address)
 
     def _fail(self, key: str, problem: str, fix: str) -> NoReturn:
-        raise ClusterConfigError(f'"{key}" in {self.source} {problem}. Write {fix}.', key=key)
+        # A name in it may be of any length.
+        said = f'"{key:.200}" in {self.source} {problem:.1000}. Write {fix:.500}.'
+        raise ClusterConfigError(said, key=key)
 
     def _check_jobs(self) -> None:
         for job, addresses in self.jobs.items():
@@ -169,18 +170,18 @@ class Cluster:
         if not isinstance(address, str):
             self._fail(key, f"is {address!r:.80}, not a string", '"host:port"')
         bare = re.sub(r"^[a-z+]+://", "", address)
-        match = _ADDRESS.fullmatch(address)
-        if match is None:
-            if _ADDRESS.fullmatch(bare):
-                self._fail(key, f"is {address!r:.80}, an address with a protocol", f'"{bare}"')
-            host = re.match(r"[\w.-]+", address)
-            problem = f'is {address!r:.80}, not "host:port", with a number for the port and brackets around an IPv6 address'
-            self._fail(key, problem, f'"{host[0]:.60}:2222"' if host else '"host:2222"')
-        port = int(match["port"])
-        if not 1 <= port <= 65535:
-            fix = f'"{match["host"]:.60}:2222"'
-            self._fail(key, f"has port {port}, but ports are 1 to 65535", fix)
-        return match["host"].lower(), port
+        host, text = read_address(address) or ("", None)
+        port = read_port(text)
+        if port is not None:
+            return host.lower(), port
+        if text is not None and text.isascii() and text.isdigit():
+            fix = f'"{host:.60}:2222"'
+            self._fail(key, f"has port {text:.20}, but ports are 1 to {LAST_PORT}", fix)
+        if read_port((read_address(bare) or ("", None))[1]) is not None:
+            self._fail(key, f"is {address!r:.80}, an address with a protocol", f'"{bare}"')
+        name = re.match(r"[\w.-]+", address)
+        problem = f'is {address!r:.80}, not "host:port", with a number for the port and brackets around an IPv6 address'
+        self._fail(key, problem, f'"{name[0]:.60}:2222"' if name else '"host:2222"')
 
 
 def from_tasks(

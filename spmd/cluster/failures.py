@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from types import FrameType, TracebackType
@@ -24,6 +25,9 @@ from spmd.errors import ClusterStartError, ClusterWaitError
 
 _MAX_CHARACTERS = 2000
 _OF_ANOTHER_SECONDS = 5.0  # how long the watchdog may take to see that another process has died
+_LEAVE_SECONDS = (
+    10.0  # how long a process may take for what is left to do once all scripts have ended
+)
 _FLUSH_SECONDS = 5.0  # how long a stuck reader of the output may delay the exit
 # What a collective or the coordination service reports when a peer has died, after XLA's status. Only the first line
 # counts: an error of a Python function that a step calls follows in later ones.
@@ -44,9 +48,12 @@ def take_over() -> None:
     def report_uncaught(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None
     ) -> None:
+        if _watchdog is not None and any(map(_is_of_peers, _with_causes(error))):
+            # If another process has died, the watchdog says so and ends this one: that is all there is to say.
+            _watchdog.join(_OF_ANOTHER_SECONDS)
         before(kind, error, traceback)
         if isinstance(error, ClusterStartError) and error.retryable:
-            _exit_for_restart()
+            _exit(RETRYABLE_EXIT_CODE)
         report_failure(error, shown=True)
 
     sys.excepthook = report_uncaught
@@ -119,16 +126,20 @@ def report_failure(error: BaseException, *, shown: bool = False) -> None:
 def _end() -> None:
     if _watchdog is not None:
         _watchdog.fail("was told to end, by SIGTERM.", RETRYABLE_EXIT_CODE, 0.0)
-    _exit_for_restart()
+        # That returns only if the scripts of all tasks have ended, and this process is about to end by itself. Started again,
+        # it would wait for tasks that do not come any more.
+        time.sleep(_LEAVE_SECONDS)
+        _exit(0)
+    _exit(RETRYABLE_EXIT_CODE)
 
 
-def _exit_for_restart() -> None:
+def _exit(code: int) -> None:
     def flush() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
 
     report.within(_FLUSH_SECONDS, flush)
-    os._exit(RETRYABLE_EXIT_CODE)
+    os._exit(code)
 
 
 def _with_causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from spmd.cluster.exit_codes import RESTART_VARIABLE
+from spmd.cluster.address import split_address
+from spmd.cluster.exit_codes import restarts_in
 from spmd.cluster.progress import progress
-from spmd.cluster.wire import split_address
 from spmd.errors import ClusterConfigError
 
 HEALTH_VARIABLE, HEARTBEAT_VARIABLE = "JAXTRIBUTE_HEALTH_ADDRESS", "JAXTRIBUTE_HEARTBEAT_FILE"
@@ -78,7 +78,7 @@ class Health:
         self._loss: Any = None
         self._shown_loss: float | None = None
         self._saved_at: float | None = None
-        self._restarts = int(os.environ.get(RESTART_VARIABLE) or 0)
+        self._restarts = restarts_in(os.environ)
         # Counts of steps, a second apart.
         self._counts = deque([(time.monotonic(), 0)], maxlen=_RATE_SECONDS + 1)
 

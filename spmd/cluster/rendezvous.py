@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from spmd.cluster.address import join_address, split_address
 from spmd.cluster.job_token import (
     TOKEN_PATH_VARIABLE,
     is_proof,
@@ -25,14 +26,13 @@ from spmd.cluster.job_token import (
     read_token,
 )
 from spmd.cluster.roster import Roster
+from spmd.cluster.strangers import Refusals, Strangers, plain
 from spmd.cluster.wire import (
     MAX_BYTES,
     Line,
     connect,
-    join_address,
     listen,
     readable,
-    split_address,
 )
 from spmd.errors import ClusterStartError
 
@@ -41,8 +41,6 @@ _SILENCE = 5.0  # a process that is silent for so long has left
 _PATIENCE = 10.0  # process 0 may have to wait out a silence before it answers
 _QUIET = 1.0  # a start that takes no longer prints nothing
 _AGAIN = 10.0  # seconds after which the same line is printed again
-_STRANGERS = 64  # connections that have not said who they are; the oldest goes when there are more
-_REFUSALS = 10  # which are told of; a stranger could fill a disk with them
 _STARTED = "Check that each missing task was started and still runs: its own output says what it waits for."
 _FIX = ' Give every task the same "cluster" in TF_CONFIG.'
 # What follows it in a refusal is said here, and not to whom is refused.
@@ -93,7 +91,7 @@ class _Wait:
         self.roster, self.seconds, self.say = roster, seconds, say
         self.token = read_token(os.environ)
         self.deadline = time.monotonic() + seconds
-        self.refused: list[str] = []  # why processes were sent away
+        self._refusals = Refusals(say)
         self.departed: set[int] = set()  # processes that came and left again
         self._printed: tuple[float, str] = (time.monotonic() - _AGAIN + _QUIET, "")
 
@@ -111,10 +109,8 @@ class _Wait:
         self.say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
 
     def refuse(self, problem: str, who: str = "somebody") -> None:
-        """Says that a guest was sent away, unless that was said, or too much was."""
-        if problem not in self.refused and len(self.refused) < _REFUSALS:
-            self.refused.append(problem)
-            self.say(f"jaxtribute: {self.roster.me} sent {who} away. {problem}")
+        """Says that a guest was sent away."""
+        self._refusals.tell(problem, f"jaxtribute: {self.roster.me} sent {who} away.")
 
     def give_up(self, missing: Iterable[int], check: str) -> ClusterStartError:
         roster, missing = self.roster, sorted(missing)
@@ -124,7 +120,7 @@ class _Wait:
         more = [came] if 0 not in missing else []
         departed = [i for i in missing if i in self.departed]
         more += [f" {roster.names[i]} was there, but has ended." for i in departed]
-        more += [f" Refused meanwhile: {text}" for text in self.refused]
+        more += [f" Refused meanwhile: {text}" for text in self._refusals.problems]
         return ClusterStartError(
             f"{roster.me} waited {self.seconds - self.left():.0f} s for {roster.listed(missing)} and gives up."
             f"{''.join(more)} {check} To wait longer, set JAXTRIBUTE_START_TIMEOUT={max(1, round(2 * self.seconds))}.",
@@ -152,6 +148,7 @@ def _gather(wait: _Wait) -> Meeting:
     # A cluster on this machine does not listen on the network.
     local = host if roster.is_local else None
     guests: list[_Guest] = []
+    strangers = Strangers()
     with _listen(wait, local, port) as listener, contextlib.ExitStack() as on_failure:
         on_failure.callback(lambda: [guest.line.close() for guest in guests])
         beat, probe = time.monotonic(), on_failure.enter_context(_Probe(wait))
@@ -162,8 +159,8 @@ def _gather(wait: _Wait) -> Meeting:
                     guest.line.finish()
                 raise wait.give_up(missing, _reachable(roster, listener, guests))
             wait.tell(roster.listed(missing))
-            _receive(wait, listener, guests)
-            _admit(wait, guests, probe)
+            _receive(wait, listener, guests, strangers)
+            _admit(wait, guests, strangers, probe)
             probe.check()
             if time.monotonic() >= beat:
                 beat = time.monotonic() + _BEAT
@@ -261,7 +258,7 @@ class _Probe:
             if message.get("is_double"):
                 self.close()
                 raise ClusterStartError(
-                    f"{self._wait.roster.me} was sent away. {_plain(message.get('refused'), 1000)}"
+                    f"{self._wait.roster.me} was sent away. {plain(message.get('refused'), 1000)}"
                 )
 
     def close(self) -> None:
@@ -287,14 +284,21 @@ def _admitted(guests: Iterable[_Guest]) -> dict[int, _Guest]:
     return {guest.process: guest for guest in guests if guest.process}
 
 
-def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None:
+def _dismiss(guest: _Guest, guests: list[_Guest], strangers: Strangers) -> None:
+    guests.remove(guest)
+    strangers.forget(guest.line)
+    guest.line.close()
+
+
+def _receive(
+    wait: _Wait, listener: socket.socket, guests: list[_Guest], strangers: Strangers
+) -> None:
     """Waits briefly for connections and messages; drops processes that have left or are silent."""
     by_line = {guest.line: guest for guest in guests}
     for ready in readable([listener, *by_line], min(0.2, wait.left())):
         if isinstance(ready, socket.socket):
-            with contextlib.suppress(OSError):
-                guests.append(_Guest(Line(listener.accept()[0]), time.monotonic()))
-                guests[-1].line.most_bytes = _most_bytes(wait.roster)
+            if line := strangers.accept(listener, _most_bytes(wait.roster)):
+                guests.append(_Guest(line, time.monotonic()))
             continue
         guest = by_line[ready]
         messages = guest.line.receive()
@@ -305,26 +309,25 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
         guest.answer = next(
             (one["proof"] for one in messages or () if "proof" in one), guest.answer
         )
-    strangers = [guest for guest in guests if not guest.is_known]
-    crowded = set(strangers[:-_STRANGERS])
+    for guest in guests:
+        if guest.is_known:
+            strangers.forget(guest.line)
+    # What a stranger sends piece by piece does not count.
+    overdue = set(strangers.overdue())
     for guest in list(guests):
-        # What a stranger sends piece by piece does not count.
-        last = guest.heard if guest.is_known or guest.heard == -math.inf else guest.arrived
-        if time.monotonic() - last > _SILENCE or guest in crowded:
-            guest.line.close()
-            guests.remove(guest)
+        if guest.line in overdue or time.monotonic() - guest.heard > _SILENCE:
+            _dismiss(guest, guests, strangers)
             if guest.process:
                 wait.departed.add(guest.process)
 
 
-def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
+def _admit(wait: _Wait, guests: list[_Guest], strangers: Strangers, probe: _Probe) -> None:
     """Admits processes of this cluster, and sends others away."""
     for guest in [one for one in guests if one.hello and not one.process]:
         if (
             guest.hello.get("challenge") == probe.challenge
         ):  # the address of this process leads here
-            guests.remove(guest)
-            guest.line.close()
+            _dismiss(guest, guests, strangers)
             continue
         if not (guest.is_known or _has_proven(wait, guest)):
             continue
@@ -345,12 +348,11 @@ def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
             guest.process = process
             guest.line.most_bytes = MAX_BYTES
             continue
-        guests.remove(guest)
         # Whoever is not of this cluster learns nothing of it.
         told, _, secret = problem.partition(_DETAILS)
         guest.line.send({"refused": told + _SEE * bool(secret), "is_double": is_double})
         guest.line.finish()
-        guest.line.close()
+        _dismiss(guest, guests, strangers)
         wait.refuse(problem.replace(_DETAILS, ""), who)
 
 
@@ -377,14 +379,7 @@ def _most_bytes(roster: Roster) -> int:
 
 
 def _who(hello: Mapping[str, Any]) -> str:
-    return f"process {_plain(hello.get('pid', '?'), 20)} on {_plain(hello.get('host', '?'), 80)}"
-
-
-def _plain(value: object, most: int) -> str:
-    """Shows what a stranger sent: short, on one line, without characters that a terminal would act on."""
-    text = str(value)[: most + 1]
-    text = "".join(one if one.isprintable() and one.isascii() else "?" for one in text)
-    return text if len(text) <= most else f"{text[:most]}..."
+    return f"process {plain(hello.get('pid', '?'), 20)} on {plain(hello.get('host', '?'), 80)}"
 
 
 def _claimed_twice(roster: Roster, process: int, first: str, second: str) -> str:
@@ -400,7 +395,7 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
     if not isinstance(theirs, list) or not isinstance(process, int):
         return f"{who} sent no list of addresses: is it the same release of jaxtribute?"
     if not 0 <= process < len(roster.addresses) and len(theirs) == len(roster.addresses):
-        return f"{who} claims to be process {_plain(process, 20)} of {len(theirs)}."
+        return f"{who} claims to be process {plain(process, 20)} of {len(theirs)}."
     mine = list(roster.addresses)
     pairs = enumerate(zip(mine, theirs, strict=False))
     differ = [i for i, pair in pairs if not roster.same_address(*pair, i in (0, process))]
@@ -410,12 +405,12 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
     elif differ:
         i = differ[0]
         what = f"about the address of {roster.names[i]}"
-        more = f" {roster.names[i]} is at {mine[i]} here, at {_plain(theirs[i], 100)} there."
+        more = f" {roster.names[i]} is at {mine[i]} here, at {plain(theirs[i], 100)} there."
     else:
         return None
     return (
         f"{roster.me} and {who} disagree about the cluster ({what}).{_FIX}{_DETAILS}{more} Expected {mine}, as in "
-        f"{roster.me}, but it has {_plain(theirs, 2000)}."
+        f"{roster.me}, but it has {plain(theirs, 2000)}."
     )
 
 
@@ -498,7 +493,7 @@ def _hear(wait: _Wait, line: Line) -> None:
             if "refused" in message:
                 own = f"In {roster.me} it is {list(roster.addresses)}."
                 raise ClusterStartError(
-                    f"{roster.me} was sent away. {_plain(message['refused'], 1000)} {own}"
+                    f"{roster.me} was sent away. {plain(message['refused'], 1000)} {own}"
                 )
             if message.get("go"):
                 return

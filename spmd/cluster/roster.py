@@ -1,10 +1,9 @@
 """The processes of a cluster: their addresses and names."""
 
 import dataclasses
-import ipaddress
 from collections.abc import Iterable, Sequence
 
-from spmd.cluster.wire import split_address
+from spmd.cluster.address import is_loopback, split_address
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,35 +73,3 @@ class Roster:
         except ValueError:
             return False
         return own and port == other_port and (is_loopback(host) or is_loopback(other_host))
-
-
-def is_loopback(host: str) -> bool:
-    """Tells whether a host, given without brackets, means the local machine.
-
-    Examples:
-        >>> is_loopback("127.0.0.1"), is_loopback("::"), is_loopback("worker-0")
-        (True, True, False)
-    """
-    if host.lower() == "localhost" or host.lower().endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:  # a name
-        return False
-    return address.is_loopback or address.is_unspecified
-
-
-def canonical_host(host: str) -> str:
-    """Writes a host as all texts that mean the same address are written; asks nobody for names.
-
-    Examples:
-        >>> canonical_host("LOCALHOST"), canonical_host("[0:0::1]"), canonical_host("Node0.")
-        ('127.0.0.1', '::1', 'node0')
-    """
-    host = host.lower().rstrip(".")
-    if host == "localhost" or host.endswith(".localhost"):
-        return "127.0.0.1"
-    try:
-        return str(ipaddress.ip_address(host.strip("[]")))
-    except ValueError:  # a name
-        return host

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import jax
 
 from spmd import _jax_internals
-from spmd.cluster import failures, health
+from spmd.cluster import error_file, failures, health
+from spmd.cluster.address import split_address
 from spmd.cluster.exit_codes import RESTART_LIMIT_VARIABLE, RESTART_VARIABLE
 from spmd.cluster.rendezvous import Meeting, meet
 from spmd.cluster.roster import Roster
 from spmd.cluster.verdict import Limits
 from spmd.cluster.watchdog import Watchdog, delay_aborts
-from spmd.cluster.wire import split_address
 from spmd.errors import ClusterStartError, Remedy, some_of
 
 # As in torch.distributed's watchdog of collectives. A dead process is noticed at once all the same.
@@ -94,6 +94,7 @@ def initialize(
             f"This process has joined a cluster already, as {_position(_joined.roster)}, and cannot join another one, "
             f"as {_position(roster)}. Call it once, or with the same arguments."
         )
+    error_file.start(roster.process_id if roster.is_local else 0)
     if len(roster.addresses) == 1:
         _joined = _Joined(roster, None, patience)
         return

@@ -101,6 +101,22 @@ class Verdict:
     failed: bool = False
     shows_stacks: bool = False
 
+    @classmethod
+    def read(cls, said: object) -> "Verdict | None":
+        """Reads the verdict of another process, as JSON has it; None if it is none.
+
+        Examples:
+            >>> Verdict.read({"text": "worker 1 is gone", "retryable": True}).text
+            'worker 1 is gone'
+        """
+        match said:
+            case {"text": str(text), **rest}:
+                known = {field.name for field in dataclasses.fields(cls)}
+                flags = {str(name): bool(flag) for name, flag in rest.items() if name in known}
+                return cls(text, **flags)
+            case _:
+                return None
+
 
 def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     """Decides whether the processes can go on.
@@ -161,7 +177,10 @@ def _apart(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     ended = [task for task in settled if task.ended]
     # A task that has started a later step than the one that waits for it in a call does not come to that call any more.
     waiting = [(task, task.waits_for) for task in settled if task.call]
-    passed = any(i is not None and tasks[i].steps > task.steps for task, i in waiting)
+    known = range(len(tasks))
+    passed = any(
+        i is not None and i in known and tasks[i].steps > task.steps for task, i in waiting
+    )
     if len(calls) > 1 or (calls and ended) or passed:
         return _not_all_call(tasks)
     first = max(tasks, key=lambda task: task.steps)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from spmd.cluster import report, script_position
+from spmd.cluster import error_file, report, script_position
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.cluster.progress import Progress, progress
 from spmd.cluster.roster import Roster
@@ -128,12 +128,16 @@ class Watchdog(threading.Thread):
     def fail(self, text: str, exit_code: int, seconds: float, *, shown: bool = False) -> None:
         """Tells the others that this process has failed, and ends it; blocks for at most `seconds` and 10 more.
 
+        Does nothing once the scripts of all have ended.
+
         Args:
             text: what happened, as the rest of a sentence that begins with the name of this task.
             exit_code: the exit code of this process.
             seconds: how long to wait first for news of a failure that caused this one, to report that one instead.
             shown: whether this process has printed what happened.
         """
+        if self._all_ended.is_set():
+            return
         self.join(seconds)
         self._exit_code, self._is_shown = exit_code, shown
         self._me.failure = text
@@ -149,8 +153,8 @@ class Watchdog(threading.Thread):
             return
         peer.heard = now
         for message in messages:
-            if isinstance(message.get("verdict"), dict):
-                self._report(Verdict(**message["verdict"]))
+            if (verdict := Verdict.read(message.get("verdict"))) is not None:
+                self._report(verdict)
             if message.get("all_ended"):
                 self._all_ended.set()
             if isinstance(message.get("beat"), list):
@@ -199,6 +203,7 @@ class Watchdog(threading.Thread):
         ends += ", and the other tasks end too." if self._is_shown else "."
         stacks = verdict.shows_stacks and not (me.ended or me.call)
         ends += " Its Python stacks:" * stacks
+        error_file.note_cause(f"{verdict.text}\n{ends}")
         said = [] if self._is_shown else verdict.text.split("\n")
         report.write([*said, ends], stacks=stacks)
         self._over.set()
@@ -228,7 +233,9 @@ class _Peer:
 
     def take(self, beat: list[Any], ended: bool, now: float) -> None:
         match beat:
-            case [[[int(steps), int()], *_] as orders, doing, waits, call, waits_for, where]:
+            case [[[int(steps), _], *_] as orders, doing, waits, call, waits_for, where] if all(
+                map(_is_order, orders)
+            ):
                 call = "" if ended else str(call)
                 if steps != self.said.steps:
                     self.moved = now
@@ -258,6 +265,14 @@ class _Peer:
             lost=self.lost,
             failure=self.failure,
         )
+
+
+def _is_order(said: object) -> bool:
+    match said:
+        case [int(), int()]:
+            return True
+        case _:
+            return False
 
 
 def delay_aborts() -> None:

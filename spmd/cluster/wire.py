@@ -120,32 +120,6 @@ def listen(host: str | None, port: int) -> socket.socket:
     return socket.create_server(("", port))
 
 
-def split_address(address: str) -> tuple[str, int]:
-    """Splits `"host:port"`, in which an IPv6 address has brackets, into the host without brackets and the port.
-
-    Raises:
-        ValueError: it is not such an address.
-
-    Examples:
-        >>> split_address("[::1]:2222")
-        ('::1', 2222)
-    """
-    host, colon, port = address.rpartition(":")
-    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise ValueError(f'Expected an address such as "10.0.0.1:2222", but got {address!r}.')
-    return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-def join_address(host: str, port: int) -> str:
-    """Joins a host and a port to what `split_address` splits.
-
-    Examples:
-        >>> join_address("::1", 2222)
-        '[::1]:2222'
-    """
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def _close_in_child() -> None:
     # A forked child (a data loader, say) that outlives this process would keep the lines open, and the
     # peers would not see that it is dead.

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from spmd.cluster import canonical_host
+from spmd.cluster import LAST_PORT, canonical_host, read_address, read_port
 from spmd.errors import LaunchError
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -80,9 +80,12 @@ def check_text(what: str, text: str) -> None:
 
 def check_port(option: str, text: str) -> int:
     """Returns the number of a port; raises LaunchError if it is none."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 1 << 16):
-        raise LaunchError(f"Expected {option} between 1 and 65535, but it is {ascii(text)[1:-1]}.")
-    return int(text)
+    port = read_port(text)
+    if port is None:
+        raise LaunchError(
+            f"Expected {option} between 1 and {LAST_PORT}, but it is {ascii(text)[1:-1]}."
+        )
+    return port
 
 
 def address_of(text: str, port: int, option: str = "--hosts") -> str:
@@ -100,9 +103,7 @@ def address_of(text: str, port: int, option: str = "--hosts") -> str:
         >>> address_of("node0", 2222), address_of("[::1]:2300", 2222)
         ('node0:2222', '[::1]:2300')
     """
-    host, colon, own = text.rpartition(":")
-    if text.endswith("]") or not colon:
-        host, own = text, str(port)
+    host, own = read_address(text) or (text, None)
     if text.count(":") > 1 and not text.startswith("["):
         raise LaunchError(
             f"Expected a host, or HOST:PORT, but {option} names {text!a}. Write an IPv6 address in brackets, for example "
@@ -110,8 +111,8 @@ def address_of(text: str, port: int, option: str = "--hosts") -> str:
         )
     if host.startswith("["):
         try:
-            # A scope may be any text, by Python.
-            ipaddress.IPv6Address(host[1:-1] if host.endswith("]") and "%" not in host else "")
+            # A scope is of one machine.
+            ipaddress.IPv6Address("" if "%" in host else host.strip("[]"))
         except ValueError:
             raise LaunchError(
                 f"Expected an IPv6 address in brackets, but {option} names {text!a}. Write, for example, {option} '[fd00::1]'."
@@ -121,7 +122,7 @@ def address_of(text: str, port: int, option: str = "--hosts") -> str:
             f"Expected hosts of letters, digits, dashes and dots, but {option} names {text!a}. Write, for example, "
             f"{option} {'node0,node1:2300' if option == '--hosts' else 'node0:2300'}."
         )
-    return f"{host}:{check_port(f'the port of {host}', own)}"
+    return f"{host}:{check_port(f'the port of {host}', str(port) if own is None else own)}"
 
 
 def check_all_differ(addresses: Iterable[str], names: Iterable[str]) -> None:

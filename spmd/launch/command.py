@@ -129,7 +129,7 @@ _HELP = {
         "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
         "--deadline-seconds": "end the job after this time, whatever restarts (default: a week)",
         "--health-port": "port of the pods on which tasks answer probes and Prometheus (default: none)",
-        "--token": "make a secret that tasks prove to each other when they meet, and programs elsewhere to jaxtribute server; with --ps there is one anyway",
+        "--token": "make a secret that tasks prove to each other when they meet, and programs elsewhere to jaxtribute server (default: on Kubernetes, if there are several tasks); with --ps or MIN:MAX there is one anyway",
         "--image": "container image of the pods",
         "--resource": "the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
         "--volume": "mount a persistent volume claim, for checkpoints; may be repeated",
@@ -180,7 +180,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--deadline-seconds": {"type": int, "default": DEADLINE_SECONDS, "metavar": "S"},
     "--max-interruptions": {"type": int, "default": MAX_INTERRUPTIONS, "metavar": "N"},
     "--health-port": {"type": int, "metavar": "P"},
-    "--token": {"action": "store_true"},
+    "--token": {"action": argparse.BooleanOptionalAction, "default": None},
     "--image": {"default": ""},
     "--resource": {"default": "nvidia.com/gpu", "metavar": "NAME"},
     "--volume": {"action": "append", "default": [], "type": _pair(":"), "metavar": "CLAIM:PATH"},
@@ -345,7 +345,10 @@ def _token(
 ) -> str:
     """Returns the secret to write down; empty if the tasks need none, or are told of one."""
     told = {TOKEN_VARIABLE, TOKEN_PATH_VARIABLE}.intersection(references)
-    needed = roles.ps > 0 or roles.min_workers is not None or options.token
+    asked = options.token
+    if asked is None:  # elsewhere it would have to be copied to every machine
+        asked = options.render in _MANIFESTS and len(roles.cluster) > 1
+    needed = roles.ps > 0 or roles.min_workers is not None or asked
     return token_to_render(os.environ, variables) if needed and not told else ""
 
 

@@ -81,8 +81,12 @@ class RestartPolicy:
         for name, value in dataclasses.asdict(self).items():
             check_number(f"--{name.replace('_', '-')}", value)
 
-    def decide(self, failures: Sequence[Failure]) -> float | str:
+    def decide(self, failures: Sequence[Failure], former: int = 0) -> float | str:
         """Decides after a failed attempt, from the failures of all attempts so far.
+
+        Args:
+            failures: those that are known.
+            former: how many there were before them, of which nothing else is known.
 
         Returns:
             Seconds to wait before the next attempt, or why there is none.
@@ -90,7 +94,7 @@ class RestartPolicy:
         most = self.max_restarts
         if not most:
             return "restarts are switched off (--max-restarts 0)"
-        if len(failures) > most:
+        if former + len(failures) > most:
             return f"all {most} restarts are used up (--max-restarts {most})"
         latest = failures[-1]
         if len(failures) > 1 and latest.repeats(failures[-2]):

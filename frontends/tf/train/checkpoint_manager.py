@@ -16,7 +16,7 @@ from frontends.tf.train.checkpoint_state import (
     latest_checkpoint,
     update_checkpoint_state,
 )
-from spmd.checkpoint import agree_on_checkpoint, remove_checkpoint, remove_leftovers
+from spmd.checkpoint import agree_on_checkpoint, check_path, remove_checkpoint, remove_leftovers
 from spmd.typing import StrPath
 
 _HOUR = 3600.0
@@ -79,7 +79,7 @@ class CheckpointManager:
                 "`step_counter` should be passed if `checkpoint_interval` is not None."
             )
         self._checkpoint = checkpoint
-        self._directory = os.fspath(directory)
+        self._directory = check_path(directory)
         self._max_to_keep = max_to_keep
         self._keep_hours = keep_checkpoint_every_n_hours
         self._prefix = os.path.join(self._directory, checkpoint_name)

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 
 from spmd.checkpoint import (
     DamagedCheckpointWarning,
+    check_path,
     checkpoint_folder,
     is_checkpoint,
     newest_intact,
@@ -177,10 +178,11 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
         files are gone.
 
     Raises:
-        ValueError: all checkpoints are damaged; or the file names none, and the folder has none.
+        ValueError: all checkpoints are damaged; or the file names none, and the folder has none; or it is a URL.
 
     Source: `tf.train.latest_checkpoint`.
     """
+    check_path(checkpoint_dir)
     wait_for_saves()
     found, before = None, None
     while (state := find_checkpoint_state(checkpoint_dir, latest_filename)) not in (None, before):

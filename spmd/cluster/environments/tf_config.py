@@ -137,9 +137,10 @@ class _Reader:
     source: str
 
     def fail(self, key: str, expected: str, value: object, fix: str) -> NoReturn:
-        name = f'"{key}" in {self.source}' if key else _sentence(self.source)
+        # A name in it may be of any length.
+        name = f'"{key:.200}" in {self.source}' if key else _sentence(self.source)
         raise ClusterConfigError(
-            f"{name} must be {expected}, but it is {_shown(value)}. Write {fix}.", key=key
+            f"{name} must be {expected:.500}, but it is {_shown(value)}. Write {fix:.500}.", key=key
         )
 
     def mapping(self, key: str, value: object) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from spmd.cluster import (
     Task,
     connect,
     join_address,
+    plain,
     read_token,
     readable,
     split_address,
@@ -27,6 +28,7 @@ from spmd.launch.agents.endpoint import listen_if_own
 from spmd.launch.agents.handshake import greet
 from spmd.launch.agents.leader import Leader, Patience
 from spmd.launch.agents.leading import BEAT_SECONDS, SILENCE_SECONDS, Leading
+from spmd.launch.agents.start import Start
 from spmd.launch.devices import devices_of_tasks
 from spmd.launch.exit_status import describe_end
 from spmd.launch.guard import Guard
@@ -41,6 +43,7 @@ from spmd.launch.write_tf_config import lasting_addresses, write_tf_config
 
 _POLL_SECONDS = 0.5
 _CONNECT_SECONDS = 3.0
+_LAST_STATUS = 255
 
 
 class Rendezvous(NamedTuple):
@@ -123,7 +126,7 @@ class _Agent:
         self._process: Process | None = None
         self._guard: Guard | None = None
         self._kill_at = float("inf")
-        self._attempt, self._job = 0, ""  # the next attempt; the job's name once there was one
+        self._last: Start | None = None
         self._leaving = 0  # the signal that this agent got
         self._status: int | None = None
 
@@ -248,31 +251,31 @@ class _Agent:
             self._line.send({"here": True})
 
     def _obey(self, message: Mapping[str, Any]) -> None:
-        if "over" in message:
-            self._status = int(message["over"])
+        over = message.get("over")
+        if isinstance(over, int) and 0 <= over <= _LAST_STATUS:
+            self._status = int(over)
             if why := message.get("why"):
-                self._printer.say(str(why))
+                self._printer.say(plain(why, 1000))
         elif "stop" in message and self._process is not None and not self._leaving:
             self._printer.say(f"the leader ends this attempt: {self._ask_to_end()}")
-        elif isinstance(start := message.get("start"), dict) and self._process is None:
+        elif (start := Start.read(message)) is not None and self._process is None:
             if self._leaving:  # which the leader had not heard yet
                 self._tell_end(RETRYABLE_EXIT_CODE, 0.0)
                 return
-            self._start(start["attempt"], start["index"], start["cluster"], start["job"])
+            self._start(start)
 
-    def _start(self, attempt: int, index: int, cluster: Mapping[str, list[str]], job: str) -> None:
-        task = Task("worker", index)
-        self._attempt, self._job = attempt + 1, job
+    def _start(self, start: Start) -> None:
+        task = Task("worker", start.task)
+        self._last = start
         own = {
             **{"PYTHONUNBUFFERED": "1", **self._environment},
-            **{RESTART_VARIABLE: str(attempt), JOB_VARIABLE: job},
-            "TF_CONFIG": write_tf_config(cluster, task),
+            **{RESTART_VARIABLE: str(start.attempt), JOB_VARIABLE: start.job},
+            "TF_CONFIG": write_tf_config({task.task_type: start.addresses}, task),
         }
         self._guard = Guard()
         self._process = Process(task, self._command, own, self._printer, self._guard)
-        workers = len(cluster["worker"])
         self._printer.say(
-            f"started {task} of {workers}, attempt {attempt} (process {self._process.number})"
+            f"started {task} of {len(start.addresses)}, attempt {start.attempt} (process {self._process.number})"
         )
 
     def _lose_leader(self, why: str) -> None:
@@ -307,7 +310,7 @@ class _Agent:
         say = self._printer.say
         leader = Leader(
             *(self._roles, self._policy, self._rendezvous.patience, say),
-            *(self._job or uuid.uuid4().hex, time.monotonic()),
+            *(self._last.job if self._last else uuid.uuid4().hex, time.monotonic()),
         )
         self._leading = Leading(listener, self._token, leader, say), leader
 
@@ -316,7 +319,8 @@ class _Agent:
         line = connect(host, port, _CONNECT_SECONDS)
         claim = {
             **{"name": socket.gethostname(), "pid": os.getpid(), "port": _free_port()},
-            **{"leads": self._leading is not None, "attempt": self._attempt, "job": self._job},
+            **{"leads": self._leading is not None},
+            **({} if self._last is None else self._last.message()),
             "command": shlex.join(self._command[1:]),
         }
         try:

@@ -14,13 +14,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spmd.cluster import Line, is_proof, make_challenge, prove, readable
+from spmd.cluster import Line, Refusals, Strangers, is_proof, make_challenge, prove, readable
 from spmd.errors import LaunchError
 
-_SECONDS = 5.0  # that a stranger has, whatever it sends meanwhile
-_STRANGERS = 64  # the oldest goes when there are more
+_SECONDS = 5.0  # that a leader has to answer
 _STRANGER_BYTES = 16_384  # room for the command of an agent
-_REFUSALS = 10  # which are told of; a stranger could fill a disk with them
 _SAME = "Give every agent the same secret: RAY_AUTH_TOKEN_PATH names a file with the same contents on every machine."
 
 
@@ -77,71 +75,63 @@ class Door:
 
     def __init__(self, listener: socket.socket, token: bytes, say: Callable[[str], None]) -> None:
         self.listener = listener
-        self._token, self._say = token, say
-        self._strangers: list[_Stranger] = []
-        self._refused = 0
+        self._token, self._refusals = token, Refusals(say)
+        self._strangers, self._said = Strangers(), dict[Line, _Said]()
 
     @property
     def sources(self) -> list[Line | socket.socket]:
         """What to wait for: the listener, and the connections of strangers."""
-        return [self.listener, *(stranger.line for stranger in self._strangers)]
+        return [self.listener, *self._said]
 
     def hear(self, ready: Line | socket.socket) -> tuple[Line, dict[str, Any]] | None:
         """Acts on a source that has something; returns the line to an agent that is let in, and its claim."""
         if isinstance(ready, socket.socket):
-            with contextlib.suppress(OSError):  # the peer is gone already
-                stranger = _Stranger(Line(self.listener.accept()[0]), time.monotonic())
-                stranger.line.most_bytes = _STRANGER_BYTES
-                self._strangers.append(stranger)
+            if line := self._strangers.accept(self.listener, _STRANGER_BYTES):
+                self._said[line] = _Said()
             return None
-        stranger = next(one for one in self._strangers if one.line is ready)
-        messages = stranger.line.receive()
+        said, messages = self._said[ready], ready.receive()
         for message in [{}] if messages is None else messages:
-            if not stranger.own and isinstance(message.get("challenge"), str):
-                stranger.own, stranger.theirs = make_challenge(), message["challenge"]
-                proof = prove(self._token, "leader", stranger.theirs, stranger.own)
-                stranger.line.send({"challenge": stranger.own, "proof": proof})
+            if not said.own and isinstance(message.get("challenge"), str):
+                said.own, said.theirs = make_challenge(), message["challenge"]
+                proof = prove(self._token, "leader", said.theirs, said.own)
+                ready.send({"challenge": said.own, "proof": proof})
                 continue
-            self._strangers.remove(stranger)
+            del self._said[ready]
+            self._strangers.forget(ready)
             claim = message.get("claim")
-            said = "agent", stranger.theirs, stranger.own, claim
-            if isinstance(claim, dict) and stranger.own:
-                if is_proof(message.get("proof"), self._token, *said):
-                    stranger.line.send({"welcome": True})
-                    return stranger.line, claim
-                self._refuse(stranger.line)
-            stranger.line.close()
+            of_both = "agent", said.theirs, said.own, claim
+            if isinstance(claim, dict) and said.own:
+                if is_proof(message.get("proof"), self._token, *of_both):
+                    ready.send({"welcome": True})
+                    return ready, claim
+                self._refuse(ready)
+            ready.close()
             return None
         return None
 
     def drop_overdue(self) -> None:
         """Drops strangers that take too long, or are too many."""
-        crowded = self._strangers[:-_STRANGERS]
-        for stranger in list(self._strangers):
-            if stranger in crowded or time.monotonic() - stranger.since > _SECONDS:
-                stranger.line.close()
-                self._strangers.remove(stranger)
+        for line in self._strangers.overdue():
+            del self._said[line]
+            self._strangers.forget(line)
+            line.close()
 
     def close(self) -> None:
         """Lets nobody in any more."""
         self.listener.close()
-        for stranger in self._strangers:
-            stranger.line.close()
+        for line in self._said:
+            line.close()
 
     def _refuse(self, line: Line) -> None:
-        self._refused += 1
         with contextlib.suppress(OSError):
-            if self._refused <= _REFUSALS:
-                self._say(
-                    f"sent {line.peer_address()} away, which does not have the secret of this job. {_SAME}"
-                )
+            who = f"{line.peer_address()} does not have the secret of this job. {_SAME}"
+            self._refusals.tell(who, "sent an agent away.")
         line.send({"refused": True})
         line.finish()
 
 
-class _Stranger:
-    """A connection that has not proven anything yet."""
+class _Said:
+    """The challenges of a connection that has not proven anything yet: the door's, and its own."""
 
-    def __init__(self, line: Line, since: float) -> None:
-        self.line, self.since = line, since
+    def __init__(self) -> None:
         self.own, self.theirs = "", ""

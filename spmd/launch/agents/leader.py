@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spmd.cluster import RETRYABLE_EXIT_CODE, Task, join_address
+from spmd.launch.agents.start import Start
 from spmd.launch.exit_status import consequence_rank, describe_end, exit_status
 from spmd.launch.restart_policy import Failure, RestartPolicy
 from spmd.launch.summary import Row
 from spmd.launch.tasks import Roles
-from spmd.launch.write_tf_config import cluster_of
 
 _LAST_SIGNAL, _LAST_CODE = 64, 255
 _AGAIN = 10.0  # seconds after which the same line is shown again
@@ -119,27 +119,28 @@ class Leader:
         self._running: list[Member] = []
         self._why: tuple[_Why, Row] | None = None
         self._failures: list[Failure] = []
-        self._interruptions = 0
+        self._former_restarts = self._interruptions = 0
         self._changed = self._since = now
         self._not_before = now
         self._told = now
 
-    def join(self, member: Member, now: float, attempt: int = 0, job: str = "") -> None:
+    def join(self, member: Member, now: float, last: Start | None = None) -> None:
         """Takes an agent in.
 
         Args:
             member: the agent.
             now: the time, in seconds.
-            attempt: the next attempt as far as it knows, if it had another leader.
-            job: the name of the job that it had then.
+            last: the last start that it was told, if it has had another leader.
         """
         self.members.append(member)
         self._changed = now
         if self._phase is _Phase.OVER:
             member.send({"over": self.status, "why": "the job is over"})
             return
-        if not self._running and job:
-            self._attempt, self._job = max(self._attempt, attempt), job
+        if not self._running and last is not None:
+            self._attempt, self._job = max(self._attempt, last.attempt + 1), last.job
+            self._former_restarts = max(self._former_restarts, last.restarts)
+            self._interruptions = max(self._interruptions, last.interruptions)
         self._say(f"{member.name} has come, at {member.host}: {self._count()}")
 
     def leave(self, member: Member, why: str, now: float) -> None:
@@ -205,6 +206,10 @@ class Leader:
             self._told = now
             self._say(f"waits for agents: {self._count()}")
 
+    @property
+    def _restarts(self) -> int:
+        return self._former_restarts + len(self._failures)
+
     def _ready(self) -> list[Member]:
         """Lists the agents that can run a worker, and run none."""
         return [member for member in self.members if member.port and not member.leaving]
@@ -217,11 +222,11 @@ class Leader:
         self._running = sorted(members, key=lambda member: not member.leads)
         tasks = Roles(len(self._running)).cluster
         addresses = [join_address(member.host, member.port or 0) for member in self._running]
-        cluster = cluster_of(tasks, addresses)
         for task, member in zip(tasks, self._running, strict=True):
             member.index, member.port, member.ended = task.task_index, None, None
-            start = {"attempt": self._attempt, "index": task.task_index, "cluster": cluster}
-            member.send({"start": {**start, "job": self._job}})
+            counts = self._restarts, self._interruptions
+            start = Start(self._attempt, task.task_index, addresses, self._job, *counts)
+            member.send(start.message())
         self._phase, self._why = _Phase.RUNNING, None
         places = ", ".join(
             f"{task} on {member.name}" for task, member in zip(tasks, self._running, strict=True)
@@ -296,12 +301,12 @@ class Leader:
         elif why is _Why.FAILED:
             failure = Failure(row.attempt, row.task, row.code, row.seconds, row.last_lines)
             self._failures.append(failure)
-            decision = self._policy.decide(self._failures)
+            decision = self._policy.decide(self._failures, self._former_restarts)
             if isinstance(decision, str):
                 self._over(exit_status(row.code), f"no restart: {decision}")
                 return
             self._not_before = now + decision
-            count = f"restart {len(self._failures)} of {self._policy.max_restarts}"
+            count = f"restart {self._restarts} of {self._policy.max_restarts}"
             self._say(
                 f"{count} in {decision:g} s: from the last checkpoint if the script restores it"
             )

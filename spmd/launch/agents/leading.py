@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spmd.cluster import Line, is_loopback, readable
+from spmd.cluster import Line, is_loopback, plain, readable
 from spmd.launch.agents.handshake import Door
 from spmd.launch.agents.leader import Leader, Member, port_in
+from spmd.launch.agents.start import Start
 
 BEAT_SECONDS = 1.0
 # An agent that is silent for so long is lost; so is the leader. Its main loop may wait for output, and for the guard.
@@ -87,16 +88,15 @@ class Leading:
 
     def _admit(self, line: Line, claim: Mapping[str, Any]) -> None:
         now, leads = time.monotonic(), claim.get("leads") is True
-        attempt = claim.get("attempt")
         try:
             host = line.peer_address().removeprefix("::ffff:")
         except OSError:  # it has gone again
             line.close()
             return
-        name = str(claim.get("name"))[:80]
+        name = plain(claim.get("name"), 80)
         if any(member.name == name for member in self._members.values()):
-            name += f" (process {claim.get('pid')})"
-        command = claim.get("command")
+            name += f" (process {plain(claim.get('pid'), 20)})"
+        command = plain(claim.get("command"), 1000)
         if self._command not in (None, command):
             self._say(
                 f"{name} runs another command: {command}, while the first agent runs {self._command}"
@@ -105,8 +105,7 @@ class Leading:
         member = Member(name, host, line.send, leads, port_in(claim))
         self._members[line], self._heard[line] = member, now
         self._correct_hosts()
-        known = attempt if isinstance(attempt, int) else 0
-        self._leader.join(member, now, known, str(claim.get("job") or ""))
+        self._leader.join(member, now, Start.read(claim))
 
     def _correct_hosts(self) -> None:
         """Gives agents of the leader's machine, if they have come by the loopback address, one that other machines can use."""

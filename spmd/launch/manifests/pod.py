@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from spmd.cluster import HEALTH_VARIABLE
+from spmd.cluster import ERROR_FILE_VARIABLE, HEALTH_VARIABLE
 from spmd.errors import LaunchError
 from spmd.launch.checks import check_number
 from spmd.launch.job import Job
@@ -28,6 +28,7 @@ _CLAIM = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _KEY = re.compile(
     r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )
+_TERMINATION_LOG = "/dev/termination-log"
 _LAST_USER = (1 << 31) - 1
 _TOKEN_VOLUME, _TOKEN_FOLDER = "jaxtribute-token", "/var/run/jaxtribute"
 
@@ -132,8 +133,12 @@ def pod_spec(
         "image": options.image,
         "command": [_literal(word) for word in command or job.command],
         "env": [*variables, *environment],
+        # Why the task has ended, in `kubectl describe`.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         "ports": [{"name": port_name, "containerPort": job.port}],
     }
+    if ERROR_FILE_VARIABLE not in {each["name"] for each in main["env"]}:
+        main["env"].append({"name": ERROR_FILE_VARIABLE, "value": _TERMINATION_LOG})
     if job.health_port is not None:
         main["env"].append({"name": HEALTH_VARIABLE, "value": f"0.0.0.0:{job.health_port}"})
         main["ports"].append({"name": "health", "containerPort": job.health_port})
@@ -252,6 +257,8 @@ def to_yaml(job: Job, title: str, manifests: Sequence[Manifest]) -> str:
             f"# First make the Secret with {', '.join(job.references)}, from a file with a line NAME=VALUE for each:\n"
             f"#   kubectl create secret generic {job.name}-env --from-env-file=FILE\n"
         )
+    if job.token:
+        head += "# It has the secret of the job, of which each rendering has another one: keep it as you would keep a password.\n"
     return head + text
 
 

@@ -6,7 +6,14 @@ from pathlib import Path
 import jax.numpy as jnp
 import pytest
 
-from spmd.checkpoint import Checkpoint, is_checkpoint, remove_checkpoint, verify
+from spmd.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    CheckpointManager,
+    is_checkpoint,
+    remove_checkpoint,
+    verify,
+)
 from spmd.checkpoint.layout import delete_leftovers, numbered_checkpoints
 
 
@@ -77,3 +84,18 @@ def test_checkpoints_are_listed_by_number(path):
     found = numbered_checkpoints(str(path.parent), "ckpt")
     assert found == {number: f"{path}-{number}" for number in (9, 10, 11)}
     assert numbered_checkpoints(str(path / "none"), "ckpt") == {}
+
+
+@pytest.mark.parametrize("url", ["gs://bucket/run", "s3://bucket/run", "file:///run"])
+def test_a_url_is_refused_before_anything_is_written(tmp_path, monkeypatch, url):
+    """The system would make a folder with this name, on a disk that may go with the machine."""
+    monkeypatch.chdir(tmp_path)
+    checkpoint = Checkpoint(c=1)
+    for act in (
+        lambda: checkpoint.save(url),
+        lambda: checkpoint.restore(url),
+        lambda: CheckpointManager(checkpoint, url),
+    ):
+        with pytest.raises(CheckpointError, match=f"but {url} is a URL.*Mount the bucket"):
+            act()
+    assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,10 @@ class _Watchdog:
 
     def __init__(self):
         self.told = []
+        self.waited = []
+
+    def join(self, seconds):
+        self.waited.append(seconds)
 
     def fail(self, text, exit_code, seconds, *, shown=False):
         self.told.append((text, exit_code, seconds, shown))
@@ -74,17 +78,35 @@ def test_a_report_quotes_the_error(told, error, text):
     assert told[0][0] == f"{text}\nThe whole traceback is in its own output."
 
 
-def test_an_error_that_nobody_catches_is_printed_first(told, monkeypatch):
-    printed = []
-    monkeypatch.setattr(sys, "excepthook", lambda *error: printed.append((error, list(told))))
+@pytest.fixture
+def printed(told, monkeypatch):
+    """What is printed of uncaught errors: each, what was told before, and how long the watchdog was waited for."""
+    found = []
+    watchdog = failures._watchdog
+    monkeypatch.setattr(
+        sys,
+        "excepthook",
+        lambda *error: found.append((error, list(told), list(watchdog.waited))),
+    )
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     failures.take_over()
     sigterm._taken[-1].close()
     signal.signal(signal.SIGTERM, before)
+    return found
+
+
+def test_an_error_that_nobody_catches_is_printed_first(told, printed):
     error = ValueError("no")
     sys.excepthook(ValueError, error, None)
-    assert printed == [((ValueError, error, None), [])]
+    assert printed == [((ValueError, error, None), [], [])]
     assert told[0][1:] == (1, 0.0, True)
+
+
+def test_an_error_of_peers_is_printed_if_no_report_ends_the_process_before(told, printed):
+    error = ValueError("UNKNOWN: Gloo all-reduce failed: Connection reset by peer")
+    sys.excepthook(ValueError, error, None)
+    assert printed == [((ValueError, error, None), [], [5.0])]
+    assert told[0][1:] == (143, 5.0, True)
 
 
 def test_sigterm_is_left_to_a_script_that_handles_it(monkeypatch):

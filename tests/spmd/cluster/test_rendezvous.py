@@ -10,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from spmd.cluster import rendezvous
+from spmd.cluster import rendezvous, strangers
+from spmd.cluster.address import split_address
 from spmd.cluster.job_token import prove
 from spmd.cluster.rendezvous import meet
 from spmd.cluster.roster import Roster
-from spmd.cluster.wire import Line, connect, listen, readable, split_address
+from spmd.cluster.wire import Line, connect, listen, readable
 from spmd.errors import ClusterStartError
 
 LONG = 30.0  # never reached
@@ -275,11 +276,11 @@ def test_what_a_stranger_sends(start, addresses, words):
 
 
 def test_many_strangers(start, addresses, monkeypatch):
-    monkeypatch.setattr(rendezvous, "_SILENCE", 1.0)
+    monkeypatch.setattr(strangers, "SECONDS", 1.0)
     first, said = start(addresses[:2], 0)
     said.wait_for("waits for")
     with contextlib.ExitStack() as stack:
-        strangers = [
+        opened = [
             stack.enter_context(socket.create_connection(split_address(addresses[0]), 5.0))
             for _ in range(200)
         ]
@@ -287,7 +288,7 @@ def test_many_strangers(start, addresses, monkeypatch):
         while time.monotonic() < until:  # one more letter each time does not keep a place
             time.sleep(0.1)
             with contextlib.suppress(OSError):
-                strangers[-1].sendall(b"x")
+                opened[-1].sendall(b"x")
                 continue
             break
         assert time.monotonic() < until

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from spmd.cluster.verdict import Limits, TaskState, judge
+from spmd.cluster.verdict import Limits, TaskState, Verdict, judge
 
 LIMITS = Limits(idle_seconds=60, silent_seconds=30, apart_seconds=20)
 SAVES = {"call": "checkpoint/save (1)", "script_position": "CheckpointManager.save (train.py:31)"}
@@ -172,3 +172,21 @@ def test_many_tasks_are_not_all_named():
     assert verdict is not None
     assert verdict.text.startswith("task 0, task 1, ")
     assert "task 7 and 12 more are gone" in verdict.text
+
+
+def test_a_verdict_is_read_as_it_is_written():
+    verdict = Verdict("worker 1 is gone", retryable=False, failed=True)
+    assert Verdict.read(dataclasses.asdict(verdict)) == verdict
+    # Of another release, which may know more.
+    assert Verdict.read({"text": "x", "retryable": 0, "since": 3}) == Verdict("x", retryable=False)
+
+
+@pytest.mark.parametrize("said", [None, "x", [], {}, {"text": None}, {"retryable": True}])
+def test_what_is_no_verdict(said):
+    assert Verdict.read(said) is None
+
+
+@pytest.mark.parametrize("waits_for", [-1, 2, 10**30])
+def test_a_task_that_waits_for_none_that_there_is(waits_for):
+    waits = SAVES | {"settled_seconds": 21.0, "waits_for": waits_for}
+    assert judge(tasks(3, 3, first=waits), LIMITS) is None

@@ -332,3 +332,37 @@ def test_an_abort_leaves_time_for_a_report(run_python):
         "os._exit(143)\n",
         status=143,
     )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"verdict": {"who": "x"}},
+        {"verdict": 3},
+        {"beat": [[[1]], "", False, "", None, ""]},
+        {"beat": [[[3, 7], [2]], "", False, "", None, ""]},
+        {"beat": [[["x", 7]], "", False, "", None, ""]},
+        {"beat": [[[3, 7]], "", False]},
+    ],
+)
+def test_what_says_nothing_changes_nothing(gang, message):
+    """Of another release, or changed on the way: the watchdog goes on with what it knows."""
+    two = gang(2)
+    two.pass_time(5)
+    two.lines[1][0].send(message)
+    two.pass_time(5)
+    assert two.exits == [[], []]
+    assert [task.steps for task in two.watchdogs[0].tasks()] == [0, 0]
+
+
+def test_who_fails_once_all_have_ended_is_left_alone(gang):
+    """A task that gets SIGTERM while it leaves: started again, it would wait for tasks that do not come any more."""
+    two = gang(2)
+    for one in two.watchdogs:
+        one._ended = True
+    two.pass_time(10)
+    for one in two.watchdogs:
+        assert one._all_ended.is_set()
+        one.fail("was told to end, by SIGTERM.", 143, 0.0)
+    two.pass_time(10)
+    assert two.exits == [[], []]

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from spmd.cluster.wire import Line, connect, join_address, listen, readable, split_address
+from spmd.cluster.wire import Line, connect, listen, readable
 
 
 @pytest.fixture
@@ -69,14 +69,3 @@ def test_a_port_is_free_while_connections_through_it_stay(host):
     with contextlib.closing(line), contextlib.closing(other), listen(host, port):
         line.send({"still": "here"})
         assert other.receive() == [{"still": "here"}]
-
-
-@pytest.mark.parametrize("address", ["a:1", "[::1]:65535", "10.0.0.1:2222"])
-def test_addresses_are_taken_apart_and_put_together(address):
-    assert join_address(*split_address(address)) == address
-
-
-@pytest.mark.parametrize("address", ["", "a", ":1", "a:", "a:b", "a:0", "a:65536", "a:-1"])
-def test_malformed_addresses(address):
-    with pytest.raises(ValueError, match=r'an address such as "10\.0\.0\.1:2222"'):
-        split_address(address)

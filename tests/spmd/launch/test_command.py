@@ -48,7 +48,7 @@ def test_the_job_is_named_after_the_script(printed) -> None:
 
 
 def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
-    (manifest,) = read(
+    secret, manifest = read(
         printed(
             *("--render", "tfjob", "--image", "registry/train:1", "--devices-per-worker", 4),
             *("--resource", "google.com/tpu", "--volume", "data:/data", "--env", "A=$(B)"),
@@ -67,9 +67,15 @@ def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
     assert container["command"] == ["python", "train.py", "$$(HOME)"]
     assert {"name": "A", "value": "$$(B)"} in container["env"]
     assert container["resources"] == {"limits": {"google.com/tpu": 4}}
-    assert container["volumeMounts"] == [{"name": "data", "mountPath": "/data"}]
+    assert container["volumeMounts"] == [
+        {"name": "data", "mountPath": "/data"},
+        {"name": "jaxtribute-token", "mountPath": "/var/run/jaxtribute", "readOnly": True},
+    ]
     assert container["ports"][0]["containerPort"] == 2300
-    assert pod["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    assert pod["volumes"] == [
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "jaxtribute-token", "secret": {"secretName": secret["metadata"]["name"]}},
+    ]
     assert pod["nodeSelector"] == {"kind": "v5e"}
     assert pod["terminationGracePeriodSeconds"] == 60
     assert pod["securityContext"]["runAsUser"] == 1000
@@ -151,7 +157,11 @@ def test_parameter_servers_bring_a_chief_and_a_secret(capsys: pytest.CaptureFixt
 
 def test_tasks_that_serve_get_a_secret_on_request(printed, tmp_path: Path, monkeypatch) -> None:
     words = ("--render", "jobset", "--image", "i", "-m", "spmd.cli", "server")
-    assert "kind: Secret" not in printed(*words)
+    assert "kind: Secret" not in printed(*words)  # of a single task
+    assert "kind: Secret" in printed("--workers", 2, *words)
+    assert "auth_token" not in printed("--workers", 2, "--no-token", *words)
+    assert "auth_token" not in printed("--hosts", "a,b", "train.py")
+    assert "openssl" in printed("--hosts", "a,b", "--token", "train.py")
     (tmp_path / "token").write_text("given\n")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     assert "auth_token: given\n" in printed("--token", *words)

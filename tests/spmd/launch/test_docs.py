@@ -24,10 +24,11 @@ def test_the_page_shows_what_the_command_writes(
 ) -> None:
     words = shlex.split(COMMAND.replace("\\\n", " ").replace("--render tfjob", f"--render {kind}"))
     assert cli.main(words) == 0
-    assert capsys.readouterr().out == shown
+    written = re.sub(r"(auth_token: )[0-9a-f]{64}\n", r"\1SECRET\n", capsys.readouterr().out)
+    assert written == shown
 
 
 def test_what_it_shows_is_what_the_schemas_say() -> None:
-    for manifest in (*read(YOURS), *read(TFJOB)):
+    for manifest in (*read(YOURS), read(TFJOB)[-1]):
         check_tfjob(manifest)
-    check_jobset(*read(JOBSET))
+    check_jobset(read(JOBSET)[-1])

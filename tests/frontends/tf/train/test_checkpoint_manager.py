@@ -294,3 +294,14 @@ def test_one_that_is_not_recorded_is_there(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="ckpt-1 is complete, but not recorded, because"):
         manager_of(tmp_path, 1)
     assert (tmp_path / "ckpt-1" / "manifest.json").is_file()
+
+
+def test_a_bucket_is_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="gs://bucket/run is a URL"):
+        tf.train.CheckpointManager(tf.train.Checkpoint(), "gs://bucket/run", max_to_keep=1)
+    with pytest.raises(ValueError, match="gs://bucket/run is a URL"):
+        tf.train.latest_checkpoint("gs://bucket/run")
+    with pytest.raises(ValueError, match="gs://bucket/run is a URL"):
+        tf.estimator.RunConfig(model_dir="gs://bucket/run")
+    assert list(tmp_path.iterdir()) == []

@@ -94,10 +94,10 @@ def test_what_is_malformed_is_quoted(config, key, says):
     assert error.value.key == key
     message = str(error.value)
     assert says in message
-    assert key in message
+    assert key[:200] in message
     assert "environment variable TF_CONFIG" in message
     assert any(word in message for word in ("Write", "Add")), "the correction"
-    assert len(message) < 1000 + len(key)
+    assert len(message) < 1200
 
 
 JSON = st.recursive(

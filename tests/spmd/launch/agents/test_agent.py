@@ -18,6 +18,7 @@ from spmd.launch.agents import agent as agent_module
 from spmd.launch.agents import handshake
 from spmd.launch.agents.handshake import Door
 from spmd.launch.agents.leader import Patience
+from spmd.launch.agents.start import Start
 from spmd.launch.process import Process
 from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.tasks import Roles
@@ -73,8 +74,8 @@ class FakeLeader(threading.Thread):
         return False
 
     def start_worker(self, attempt: int = 0) -> None:
-        cluster = {"worker": ["127.0.0.1:1", f"127.0.0.1:{self.claims[-1]['port']}"]}
-        self.line.send({"start": {"attempt": attempt, "index": 1, "cluster": cluster, "job": "j"}})
+        addresses = ["127.0.0.1:1", f"127.0.0.1:{self.claims[-1]['port']}"]
+        self.line.send(Start(attempt, 1, addresses, "j").message())
 
     def wait_for_worker(self) -> None:
         """Waits until the script has made the file `started`, and removes it."""
@@ -227,8 +228,8 @@ def test_without_a_leader_the_worker_ends_and_another_leader_is_looked_for(
     leader, status, _, err = play(WAITS, acts)
     assert status == 0
     first, second = leader.claims
-    assert (first["attempt"], first["job"]) == (0, "")
-    assert (second["attempt"], second["job"]) == (5, "j")
+    assert "start" not in first
+    assert (second["start"]["attempt"], second["start"]["job"]) == (4, "j")
     assert "is lost" in err
     assert "worker 1 ended with SIGTERM" in err
 
@@ -252,7 +253,7 @@ def test_a_start_that_crosses_an_interrupt_of_the_leading_agent_starts_no_worker
     ours, theirs = map(Line, socket.socketpair())
     with closing(ours), closing(theirs):
         agent._line, agent._leaving = ours, signal.SIGINT
-        agent._obey({"start": {"attempt": 0, "index": 0, "cluster": {}, "job": "j"}})
+        agent._obey(Start(0, 0, ["a:1"], "j").message())
         assert agent._process is None
         (told,) = theirs.receive()
     assert told["ended"] == 143

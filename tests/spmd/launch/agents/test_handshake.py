@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from spmd.cluster import Line, connect, listen, prove, readable
+from spmd.cluster import Line, connect, listen, prove, readable, strangers
 from spmd.errors import LaunchError
 from spmd.launch.agents import handshake
 from spmd.launch.agents.handshake import Door, greet
@@ -119,6 +119,7 @@ def test_what_is_no_greeting_ends_the_connection(house: House, sent: bytes) -> N
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handshake, "_SECONDS", 0.2)
+    monkeypatch.setattr(strangers, "SECONDS", 0.2)
 
 
 def test_a_silent_stranger_is_dropped(impatient: None, house: House) -> None:
@@ -129,12 +130,12 @@ def test_a_silent_stranger_is_dropped(impatient: None, house: House) -> None:
 def test_the_oldest_of_many_strangers_is_dropped(
     monkeypatch: pytest.MonkeyPatch, house: House
 ) -> None:
-    monkeypatch.setattr(handshake, "_STRANGERS", 2)
-    strangers = [socket.create_connection(("127.0.0.1", house.port), 5.0) for _ in range(3)]
-    assert has_ended(strangers[0])
+    monkeypatch.setattr(strangers, "MOST", 2)
+    opened = [socket.create_connection(("127.0.0.1", house.port), 5.0) for _ in range(3)]
+    assert has_ended(opened[0])
     with closing(house.connect()) as line:
         greet(line, TOKEN, {})
-    for stranger in strangers:
+    for stranger in opened:
         stranger.close()
     assert house.next_claim() == {}
     assert house.is_empty()

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spmd.launch.agents.leader import Leader, Member, Patience
+from spmd.launch.agents.start import Start
 from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.tasks import Roles
 
@@ -67,7 +68,7 @@ class Job:
         last = {agent.name: agent.heard("start") for agent in self.leader.members}
         attempt = max((each["attempt"] for starts in last.values() for each in starts), default=-1)
         return [
-            (name, start["index"])
+            (name, start["task"])
             for name, starts in last.items()
             for start in starts
             if start["attempt"] == attempt
@@ -84,9 +85,10 @@ def test_all_start_at_once_when_they_are_there() -> None:
         addresses = [f"10.0.0.{number}:20000" for number in (1, 2, 3, 4)]
         assert start == {
             "attempt": 0,
-            "index": index,
+            "task": index,
             "job": "job",
-            "cluster": {"worker": addresses},
+            "addresses": addresses,
+            **{"restarts": 0, "interruptions": 0},
         }
 
 
@@ -138,9 +140,9 @@ def test_without_a_lost_agent_the_others_go_on() -> None:
     assert len(job.indices) == 3  # those of the first attempt
     job.wait(1)
     assert job.indices == [("1", 0), ("3", 1), ("4", 2)]
-    assert job.agents[2].heard("start")[1]["cluster"] == {
-        "worker": ["10.0.0.1:20001", "10.0.0.3:20001", "10.0.0.4:20001"]
-    }
+    assert job.agents[2].heard("start")[1]["addresses"] == [
+        *("10.0.0.1:20001", "10.0.0.3:20001", "10.0.0.4:20001")
+    ]
 
 
 def test_one_that_comes_back_soon_is_waited_for() -> None:
@@ -186,7 +188,7 @@ def test_a_spare_agent_takes_the_place_of_a_lost_one() -> None:
     job.go(job.agents[3])
     for agent in job.agents[:3]:
         job.end(agent, 143)
-    assert spare.heard("start")[0]["index"] == 3
+    assert spare.heard("start")[0]["task"] == 3
 
 
 def test_nobody_is_taken_in_when_some_workers_are_done() -> None:
@@ -307,10 +309,19 @@ def test_a_new_leader_goes_on_counting() -> None:
     job = Job()
     agents = [Agent(str(number)) for number in range(4)]
     for attempt, agent in zip((0, 3, 3, 2), agents, strict=True):
-        job.leader.join(agent, job.now, attempt, "former" if attempt else "")
+        last = Start(attempt - 1, 0, ["a:1"], "former", 2, 7) if attempt else None
+        job.leader.join(agent, job.now, last)
     job.wait(0)
     (start,) = agents[0].heard("start")
     assert (start["attempt"], start["job"]) == (3, "former")
+    assert (start["restarts"], start["interruptions"]) == (2, 7)
+    for _ in range(2):
+        for agent in agents:
+            job.end(agent, 1)
+        job.wait(10)
+    assert len(agents[0].heard("start")) == 2
+    assert any("restart 3 of 3" in text for text in job.said)
+    assert job.leader.status == 1  # they are used up
 
 
 def test_who_comes_after_the_end_hears_of_it() -> None:
@@ -351,6 +362,6 @@ def test_no_message_is_too_odd(messages: list[dict]) -> None:
             job.end(agent, 143)
         job.wait(SETTLE)
         for start in job.agents[1].heard("start"):
-            ports = [int(address.rpartition(":")[2]) for address in start["cluster"]["worker"]]
+            ports = [int(address.rpartition(":")[2]) for address in start["addresses"]]
             assert all(0 < port < 1 << 16 for port in ports)
     assert job.leader.status is None or 0 <= job.leader.status < 256

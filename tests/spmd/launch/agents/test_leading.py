@@ -74,8 +74,8 @@ def test_agents_start_and_hear_that_the_job_is_over(house: Callable) -> None:
     job = house()
     lines = [job.come(leads=True), job.come(port=20_001)]
     starts = [hear(line, "start") for line in lines]
-    assert [start["index"] for start in starts] == [0, 1]
-    assert starts[0]["cluster"] == {"worker": ["127.0.0.1:20000", "127.0.0.1:20001"]}
+    assert [start["task"] for start in starts] == [0, 1]
+    assert starts[0]["addresses"] == ["127.0.0.1:20000", "127.0.0.1:20001"]
     for line in lines:
         line.send({"ended": 0, "port": 20_002})
     assert [hear(line, "over") for line in lines] == [0, 0]
@@ -124,7 +124,7 @@ def test_who_has_come_by_the_loopback_address_is_found_by_the_others(
     monkeypatch.setattr(leading_module, "is_loopback", lambda host: host == "127.0.0.1")
     job = house()
     first, second = job.come(leads=True), job.come("127.0.0.2", port=20_001)
-    assert hear(first, "start")["cluster"] == {"worker": ["127.0.0.2:20000", "127.0.0.2:20001"]}
+    assert hear(first, "start")["addresses"] == ["127.0.0.2:20000", "127.0.0.2:20001"]
     hear(second, "start")
 
 
