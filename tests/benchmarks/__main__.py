@@ -4,6 +4,7 @@ python -m tests.benchmarks                    all
 python -m tests.benchmarks mnist_fit startup  some
 python -m tests.benchmarks chaos --runs 60    no measurement: training that is disturbed at random
 python -m tests.benchmarks attack             no measurement: strangers at the ports of a job
+python -m tests.benchmarks fuzz               no measurement: odd input to all that reads some
 """
 
 import argparse
@@ -21,6 +22,7 @@ from tests.benchmarks import attack, chaos, report
 from tests.benchmarks.compare import compare
 from tests.benchmarks.digits import write_digits
 from tests.benchmarks.estimator_start import estimator_start
+from tests.benchmarks.fuzz import command as fuzz
 from tests.benchmarks.startup import startup
 from tests.benchmarks.workloads import WORKLOADS
 
@@ -40,7 +42,7 @@ OVERHEADS = {
 
 def main() -> None:
     """Runs the benchmarks that were asked for."""
-    trials = {"chaos": chaos.main, "attack": attack.main}
+    trials = {"chaos": chaos.main, "attack": attack.main, "fuzz": fuzz.main}
     if sys.argv[1:2] and sys.argv[1] in trials:
         sys.exit(trials[sys.argv[1]](sys.argv[2:]))
     parser = argparse.ArgumentParser(

@@ -1,8 +1,9 @@
-"""Attacks a job of two workers from the same machine, without its secret, while it starts and while it trains.
+"""Attacks jobs of two workers from the same machine, without their secret, while they start and while they train.
 
     python -m tests.benchmarks attack
 
-The job must start, train on and end well, and a stranger must learn nothing but that a port is open. What may be sent to
+One is started by a launcher, the other by two agents, which meet as on two machines. Each job must start, train on and end
+well, and a stranger must learn nothing but that a port is open. What may be sent to
 JAX's coordination service by whoever speaks its protocol is not tried: nothing guards it, see docs/security.md. Needs
 Linux, which says who listens where.
 """
@@ -11,16 +12,19 @@ import argparse
 import contextlib
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+from tests.ports import free_ports
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "tests" / "benchmarks" / "programs" / "attacked.py"
@@ -45,6 +49,10 @@ def attacks(addresses: Sequence[str]) -> dict[str, bytes]:
         "the hello of worker 1": json.dumps({**hello, "challenge": "c"}).encode() + b"\n",
         "an old hello, without a challenge": json.dumps(hello).encode() + b"\n",
         "the hello of a second worker 0": json.dumps({**claims, "challenge": "c"}).encode() + b"\n",
+        "an agent without a challenge": json.dumps({"claim": {"name": "a"}, "proof": "p"}).encode()
+        + b"\n",
+        "an agent with a wrong proof": b'{"challenge": "c"}\n{"claim": {"name": "\\u001b[2J"}, "proof": "p"}\n',
+        "brackets as a challenge": b'{"challenge": ' + b"[" * 900 + b"]" * 900 + b"}\n",
     }
 
 
@@ -56,33 +64,122 @@ def main(words: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.parse_args(words)
-    table = Table("while it", "port", "what comes", "answer", "told of the cluster")
-    leaks = 0
-    with tempfile.TemporaryDirectory() as folder, _job(Path(folder)) as (process, output):
-        directory = Path(folder)
-        _wait_for(lambda: (directory / "task-0.json").exists(), process, output)
-        config = json.loads((directory / "task-0.json").read_text())
-        addresses = config["cluster"]["worker"]
-        port = int(addresses[0].rpartition(":")[2])
-        _wait_for(lambda: port in _ports(process.pid), process, output)
-        leaks += _attack("starts", [port], addresses, table)
-        (directory / "start").touch()
-        _wait_for((directory / "steps").exists, process, output)
-        leaks += _attack("trains", sorted(_ports(process.pid)), addresses, table)
-        before = int((directory / "steps").read_text())
-        _wait_for(lambda: int((directory / "steps").read_text() or 0) > before, process, output)
-        (directory / "end").touch()
-        status = process.wait(_WAIT_SECONDS)
-        text = output.read_text(errors="replace")
+    console = Console(width=130)
+    failed = 0
+    for job in (_Launched, _WithAgents):
+        with tempfile.TemporaryDirectory() as folder, contextlib.closing(job(Path(folder))) as one:
+            failed += _try(one, console)
+    return int(failed > 0)
+
+
+def _try(job: "_Job", console: Console) -> bool:
+    """Attacks a job from its start to its end; tells whether it was the worse for it."""
+    table = Table("while it", "port", "what comes", "answer", "told of the cluster", title=job.name)
+    leaks = job.gather(table)
+    _wait_for((job.directory / "task-0.json").exists, job)
+    config = json.loads((job.directory / "task-0.json").read_text())
+    addresses = config["cluster"]["worker"]
+    port = int(addresses[0].rpartition(":")[2])
+    _wait_for(lambda: port in job.ports(), job)
+    leaks += _attack("starts", [port], addresses, table)
+    (job.directory / "start").touch()
+    steps = job.directory / "steps"
+    _wait_for(steps.exists, job)
+    leaks += _attack("trains", sorted(job.ports()), addresses, table)
+    before = _number(steps)
+    _wait_for(lambda: _number(steps) > before, job)
+    (job.directory / "end").touch()
+    status = max(process.wait(_WAIT_SECONDS) for process in job.processes)
+    text = job.printed()
     raw = [letter for letter in text if not (letter.isprintable() or letter == "\n")]
-    console = Console(width=120)
     console.print(table)
     print(text if status or raw else text[-300:])
     console.print(
-        f"The job ended with status {status}; {leaks} answers told of the cluster; "
-        f"{len(raw)} control characters and {len(text)} characters in its output."
+        f"{job.name} ended with status {status}; {leaks} answers told of the cluster; "
+        f"{len(raw)} control characters and {len(text)} characters in the output."
     )
-    return int(bool(status or leaks or raw))
+    return bool(status or leaks or raw)
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text() or 0)  # it is being written
+
+
+class _Job:
+    """Processes that run the program in a folder."""
+
+    name = ""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.processes = directory, list[subprocess.Popen]()
+        self._output = directory / "output.txt"
+
+    def start(self, *words: str, **environment: str) -> None:
+        """Starts a launcher, or an agent."""
+        with self._output.open("ab") as file:
+            command = [sys.executable, "-m", "spmd.cli", "launch", *words, "--devices-per-worker"]
+            self.processes.append(
+                subprocess.Popen(
+                    [*command, "1", "--max-restarts", "0", str(PROGRAM), str(self.directory)],
+                    env={
+                        **os.environ,
+                        **{"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"},
+                        **environment,
+                    },
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                )
+            )
+
+    def gather(self, table: Table) -> int:
+        """Attacks what listens before there are tasks; returns how many answers told of the cluster."""
+        raise NotImplementedError
+
+    def ports(self) -> set[int]:
+        """The ports that the processes and those that they have started listen on."""
+        return {port for process in self.processes for port in _ports(process.pid)}
+
+    def printed(self) -> str:
+        """Returns what they have printed."""
+        return self._output.read_text(errors="replace")
+
+    def close(self) -> None:
+        """Ends them."""
+        for process in self.processes:
+            process.terminate()
+            process.wait()
+
+
+class _Launched(_Job):
+    name = "The job of a launcher"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.start("--workers", "2")
+
+    def gather(self, table: Table) -> int:
+        return 0  # the launcher listens nowhere
+
+
+class _WithAgents(_Job):
+    name = "The job of two agents"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        (self._port,) = free_ports(1)
+        self._token = secrets.token_hex(16)
+        self._agent()
+
+    def _agent(self) -> None:
+        meet = ("--rendezvous", f"localhost:{self._port}", "--workers", "2:2")
+        self.start(*meet, RAY_AUTH_TOKEN=self._token)
+
+    def gather(self, table: Table) -> int:
+        _wait_for(lambda: self._port in self.ports(), self)
+        addresses = [f"127.0.0.1:{self._port}", socket.gethostname(), self._token]
+        leaks = _attack("gathers", [self._port], addresses, table)
+        self._agent()
+        return leaks
 
 
 def _attack(phase: str, ports: Sequence[int], addresses: Sequence[str], table: Table) -> int:
@@ -120,32 +217,12 @@ def _send(port: int, words: bytes) -> bytes:
     return heard
 
 
-@contextlib.contextmanager
-def _job(directory: Path) -> Iterator[tuple[subprocess.Popen, Path]]:
-    """Starts the job; yields its launcher and the file with what it prints."""
-    output = directory / "output.txt"
-    with output.open("wb") as file:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "spmd.cli", "launch", "--workers", "2"),
-                *("--devices-per-worker", "1", "--max-restarts", "0", str(PROGRAM), str(directory)),
-            ],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"},
-            stdout=file,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            yield process, output
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def _wait_for(true: Callable[[], bool], process: subprocess.Popen, output: Path) -> None:
+def _wait_for(true: Callable[[], bool], job: _Job) -> None:
     deadline = time.monotonic() + _WAIT_SECONDS
     while not true():
-        if process.poll() is not None or time.monotonic() > deadline:
-            sys.exit(f"The job has ended, or hangs:\n{output.read_text(errors='replace')}")
+        ended = any(process.poll() is not None for process in job.processes)
+        if ended or time.monotonic() > deadline:
+            sys.exit(f"The job has ended, or hangs:\n{job.printed()}")
         time.sleep(0.1)
 
 

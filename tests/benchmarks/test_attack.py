@@ -19,4 +19,6 @@ def test_attacks_know_the_cluster_and_nothing_secret() -> None:
 @pytest.mark.multiprocess
 def test_a_job_is_none_the_worse_for_it(capfd: pytest.CaptureFixture[str]) -> None:
     assert attack.main([]) == 0
-    assert "status 0; 0 answers told of the cluster; 0 control characters" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert said.count("status 0; 0 answers told of the cluster; 0 control characters") == 2
+    assert {"gathers", "starts", "trains"} <= set(said.split())

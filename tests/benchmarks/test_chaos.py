@@ -24,6 +24,16 @@ def test_weights_that_differ_are_found() -> None:
     assert chaos.difference({"a": np.float32([1])}, expected) == "other arrays"
 
 
+def test_a_run_may_take_longer_the_more_it_is_disturbed() -> None:
+    kill = chaos.Blow(0, signal.SIGKILL, "step", 0, 0.0)
+    stop = chaos.Blow(0, signal.SIGSTOP, "step", 0, 0.0)
+    assert chaos.bound_of([], 20.0) == 30.0
+    assert chaos.bound_of([kill], 20.0) == 60.0 + 6.0
+    assert chaos.bound_of([kill, stop], 20.0) == 90.0 + 6.0 + 40.0
+    start = chaos.Blow(0, signal.SIGSTOP, "start", 0, 0.0)
+    assert chaos.bound_of([start], 20.0) == 60.0 + 80.0
+
+
 @pytest.mark.slow
 @pytest.mark.multiprocess
 def test_a_run_that_is_disturbed_ends_alike(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,59 +1,14 @@
 """Odd manifests are refused by one kind of error, and lead to no file outside of the checkpoint."""
 
-import contextlib
-import copy
-import json
 import os
-import random
-import zlib
 from pathlib import Path
-from typing import Any
 
-import jax
-import jax.numpy as jnp
 import pytest
 
-from spmd.checkpoint import Checkpoint, CheckpointError, DamagedCheckpointError, read_array, verify
+from spmd.checkpoint import DamagedCheckpointError, read_array, verify
 from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.reading import list_arrays
-from spmd.checkpoint.schema import SchemaError, check_content
-
-ODD = (
-    None,
-    True,
-    -1,
-    3,
-    10**30,
-    0.5,
-    "",
-    "x",
-    "f4,(",
-    "../../x",
-    "/dev/zero",
-    "\0",
-    "\ud800",
-    [],
-    [1],
-    {},
-    {"a": 1},
-)
-
-
-class Iterator:
-    def __init__(self) -> None:
-        self.position = 0
-
-    def get_state(self) -> dict[str, int]:
-        return {"position": self.position}
-
-    def set_state(self, state: dict[str, int]) -> None:
-        self.position = state["position"]
-
-
-def objects() -> Checkpoint:
-    return Checkpoint(
-        a=jnp.ones(3), key=jax.random.key(0), n=1, s="x", d={"l": [1, 2.5]}, data=Iterator()
-    )
+from tests.benchmarks.fuzz.manifests import content_of, objects, write
 
 
 @pytest.fixture
@@ -62,66 +17,6 @@ def path(tmp_path: Path) -> Path:
     made = checkpoint.save(tmp_path / "ckpt", notes={"step": 1})
     checkpoint.wait()
     return Path(made)
-
-
-def content_of(path: Path) -> dict:
-    return json.loads(json.loads((path / "manifest.json").read_text())["content"])
-
-
-def write(path: Path, content: object) -> None:
-    text = json.dumps(content)
-    crc = zlib.crc32(text.encode())
-    (path / "manifest.json").write_text(json.dumps({"crc32": crc, "content": text}))
-
-
-def mutated(content: dict, chance: random.Random) -> dict:
-    """Changes one place of the content: a value becomes another, or goes, or a new one comes."""
-    content = copy.deepcopy(content)
-    places = []
-
-    def walk(value: Any) -> None:
-        keys = (
-            value
-            if isinstance(value, dict)
-            else range(len(value))
-            if isinstance(value, list)
-            else ()
-        )
-        for key in keys:
-            places.append((value, key))
-            walk(value[key])
-
-    walk(content)
-    holder, key = chance.choice(places)
-    how = chance.randrange(4)
-    if how == 0:
-        del holder[key]
-    elif how == 1 and isinstance(holder, dict):
-        holder[chance.choice(["x", "../../x", "\0", "path"])] = chance.choice(ODD)
-    else:
-        holder[key] = chance.choice(ODD)
-    return content
-
-
-def test_ten_thousand_mutations(path):
-    chance, content = random.Random(0), content_of(path)
-    refused = 0
-    for _ in range(10_000):
-        try:
-            check_content(mutated(content, chance))
-        except SchemaError as error:
-            refused += len(str(error)) < 300
-    assert 4_000 < refused < 9_000
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_a_mutated_manifest_is_restored_or_refused(path, seed):
-    chance, content = random.Random(seed), content_of(path)
-    for _ in range(5):
-        changed = mutated(content, chance)
-        write(path, changed)
-        with contextlib.suppress(CheckpointError):
-            objects().restore(path)
 
 
 @pytest.mark.parametrize(
