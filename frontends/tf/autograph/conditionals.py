@@ -23,6 +23,7 @@ from frontends.tf.autograph.symbols import (
 )
 from frontends.tf.ops import carried
 from frontends.tf.ops.convert import known
+from frontends.tf.ops.map_stream import drawing_in_branch
 from frontends.tf.ops.tensor_array import Form
 from spmd.step import switch
 
@@ -136,7 +137,8 @@ def _after_branches(
         return [functools.partial(_outputs, plan, end) for end in ends]
 
     try:
-        found = iter(switch(cond.reshape(()) == 0, list(map(run, blocks)), agree=agree))
+        calls = [drawing_in_branch(run(block)) for block in blocks]
+        found = iter(switch(cond.reshape(()) == 0, calls, agree=agree))
     finally:
         set_state(before)
     return [

@@ -12,9 +12,9 @@ from frontends.tf.autograph.converted import converted
 from frontends.tf.data.options import Options
 from frontends.tf.data.sent_functions import sending_of
 from frontends.tf.data.tracing import map_on_host
-from frontends.tf.ops.map_stream import MapStream, drawing_from
+from frontends.tf.ops.map_stream import CompiledDraws, MapStream, drawing_from
 from frontends.tf.ops.seeds import op_entropy
-from spmd.input.pipeline import Form, Lazy, MapFunction, ShuffleOrder
+from spmd.input.pipeline import Form, Lazy, MapFunction, ShuffleOrder, TracedDraws
 from spmd.servers import keep_on_workers
 
 T = TypeVar("T")
@@ -200,7 +200,7 @@ def map_function(
     name: str,
     wrapped: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None,
 ) -> MapFunction:
-    """Prepares a function of elements, which may draw from `tf.random` where it is not compiled.
+    """Prepares a function of elements, which may draw from `tf.random`.
 
     Args:
         value: What the user passed.
@@ -216,11 +216,12 @@ def map_function(
         function = wrapped(function)
 
     @contextlib.contextmanager
-    def surroundings(traced: bool) -> Generator[None]:
-        with map_on_host(traced), drawing_from(None if traced else stream):
+    def surroundings(traced: TracedDraws | None) -> Generator[None]:
+        draws = stream if traced is None else CompiledDraws(traced)
+        with map_on_host(traced is not None), drawing_from(draws):
             yield
 
-    return MapFunction(function, surroundings, sending)
+    return MapFunction(function, surroundings, sending, stream)
 
 
 def with_tuple_for_list(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -34,11 +34,11 @@ class Transforms(DatasetBase):
         that `batch` stacks later, called with whole batches: Python runs it a few times
         altogether. (A strategy on GPUs or TPUs has the last functions run there, if they make rows
         larger.) As in a TensorFlow graph, side effects, `numpy.random` and what it reads from
-        outside then happen once, while it is traced. For random numbers that differ between
-        elements, number the elements and fold the number into a key (see the second example).
+        outside then happen once, while it is traced. `tf.random` and `tf.image.random_*` draw other numbers for each
+        element, which are the same whatever size batches have.
         Arrays that it closes over should be NumPy arrays, not arrays spread over a mesh.
 
-        Any other function (``if`` on values, NumPy calls, `tf.random`, text, files) is called for each element
+        Any other function (NumPy calls, text, files, draws in a loop) is called for each element
         with NumPy values, which it may overwrite. An exception that it raises there reaches the
         reader as it is. The log (level INFO) says which functions are not compiled, and why.
 
@@ -66,10 +66,10 @@ class Transforms(DatasetBase):
             >>> next(iter(halves.batch(4)))
             array([0. , 0.5, 1. , 1.5], dtype=float32)
 
-            >>> import jax
-            >>> def jitter(number, x):
-            ...     return x + jax.random.uniform(jax.random.fold_in(jax.random.key(0), number))
-            >>> noisy = Dataset.range(4).enumerate().map(jitter)
+            >>> from frontends import tf
+            >>> noisy = Dataset.range(4).map(
+            ...     lambda x: tf.cast(x, tf.float32) + tf.random.uniform([])
+            ... )
             >>> len({float(x) % 1 for x in noisy})
             4
 

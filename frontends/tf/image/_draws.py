@@ -13,7 +13,7 @@ from jax.core import Tracer
 from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.ops import random
 from frontends.tf.ops.map_stream import next_key
-from frontends.tf.ops.seeds import check_global_seed, key_words, op_entropy
+from frontends.tf.ops.seeds import check_global_seed, op_entropy
 from frontends.tf.ops.stateless import stateless_uniform
 
 
@@ -28,9 +28,6 @@ def drawn(seed: int | None, shape: Sequence[int] = (), low: float = 0.0, high: f
 
     Returns:
         float32.
-
-    Raises:
-        RuntimeError: in a map function that is traced; it then runs on elements.
     """
     if not in_map_on_host():
         return random.uniform(shape, low, high, seed=seed)
@@ -74,20 +71,13 @@ def _generator(seed: int | None) -> np.random.Generator:
     """Returns the generator of the next draw."""
     if seed is None:
         check_global_seed()
-    words, number = next_key()
-    if seed is not None:
-        words = _words(op_entropy(seed, "tf.image"))
+    words, number = next_key(None if seed is None else op_entropy(seed, "tf.image"))
     philox = _PHILOX
     key = philox.key
     key[0] = words[0] << 32 | words[1]
     key[1] = number
     philox.bits.state = philox.state
     return philox.generator
-
-
-@functools.lru_cache(256)
-def _words(entropy: tuple[int, ...] | None) -> list[int]:
-    return key_words(entropy)
 
 
 def _on_host_in_maps(value: Any) -> Any:

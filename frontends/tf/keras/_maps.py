@@ -25,6 +25,8 @@ def draw_in_map(draw: Method, /, self: KerasObject, ordered: bool = True) -> Any
     """
     if not in_map():
         return draw(self, ordered)
+    if in_compiled_map():
+        raise RuntimeError("Keras's layers may ask for values that only a call with values knows.")
     words, number = next_key()
     seed = words[0] if self._initial_seed is None else self._initial_seed & 0xFFFF_FFFF
     return jnp.asarray(np.array([seed, number], np.uint32))

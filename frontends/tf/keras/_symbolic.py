@@ -10,7 +10,6 @@ tests/frontends/tf/keras/test_symbolic.py runs it on every supported version.
 """
 
 import contextlib
-import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -44,9 +43,9 @@ _OPERATION: Any = keras.Operation
 class _NoStream:
     """Random numbers that nobody uses: the global stream must not advance where shapes are inferred."""
 
-    def __init__(self) -> None:
-        self.words = [0, 0]
-        self.taken = itertools.count()
+    def next_key(self, entropy: tuple[int, ...] | None) -> tuple[list[int], int]:
+        """Takes the same key each time."""
+        return [0, 0], 0
 
 
 @keras.saving.register_keras_serializable(package="tensorflow", name="Operation")
@@ -124,7 +123,7 @@ class TensorFlowOperation(_OPERATION):
                     known[index] = np.asarray(leaf)[()]
             return results
 
-        with writes_undone(), drawing_from(_NoStream()):  # pyright: ignore[reportArgumentType]
+        with writes_undone(), drawing_from(_NoStream()):
             try:
                 results = jax.eval_shape(run, given)
             except _NO_VALUE_ERRORS:
@@ -266,7 +265,7 @@ def infer_with_sizes(
     Keras puts JAX's symbols in place of sizes that are not known. Where these do not do, because the layer
     compares sizes, numbers take their place.
     """
-    with writes_undone(), drawing_from(_NoStream()):  # pyright: ignore[reportArgumentType]
+    with writes_undone(), drawing_from(_NoStream()):
         try:
             return infer(fn, *args, **kwargs)
         except Exception:

@@ -16,6 +16,7 @@ from jax.core import Tracer
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.gradient_sources import is_below_plain
 from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.map_stream import drawing_in_branch
 from frontends.tf.ops.tensor_array import UNKNOWN, Form, TensorArray, Writes
 from frontends.tf.ops.turns import Place, in_loop, next_place, tracing_part
 from spmd import step
@@ -72,7 +73,8 @@ def switch(index: TensorLike, branches: Sequence[Callable[[], Nested]]) -> Any:
 
             return call
 
-        return step.switch(jnp.asarray(index, jnp.int32), list(map(traced, branches)))
+        calls = [drawing_in_branch(traced(branch)) for branch in branches]
+        return step.switch(jnp.asarray(index, jnp.int32), calls)
 
     return settled(run)
 

@@ -182,7 +182,7 @@ class Generator(Module):
         key = jax.random.wrap_key_data(state[-1:].repeat(2), impl="threefry2x32")
         if in_map():
             words, number = next_key()
-            for word in (*words, number):
+            for word in (*words, 0 if number is None else number):
                 key = jax.random.fold_in(key, jnp.uint32(word))
             return key
         for word in range(len(state) - 1):

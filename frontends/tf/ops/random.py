@@ -157,9 +157,13 @@ def draw_key(seed: int | None) -> jax.Array:
     """Takes a key from the stream, another one on each replica; with a seed, from one of its own."""
     if seed is None:
         check_global_seed()
-    words, number = next_key() if in_map() else take_key()
-    if seed is not None:
-        words = key_words(op_entropy(seed, "random"))
+    entropy = None if seed is None else op_entropy(seed, "random")
+    if in_map():
+        words, number = next_key(entropy)
+    else:
+        words, number = take_key()
+        words = words if seed is None else key_words(entropy)
     data = jnp.asarray(words, jnp.uint32)
-    key = jax.random.fold_in(jax.random.wrap_key_data(data, impl="threefry2x32"), number)
+    key = jax.random.wrap_key_data(data, impl="threefry2x32")
+    key = key if number is None else jax.random.fold_in(key, number)
     return jax.random.fold_in(key, replica_id()) if in_replica() else key

@@ -15,6 +15,8 @@ from spmd.input.pipeline.combine import enumerated as enumerated
 from spmd.input.pipeline.combine import mixed as mixed
 from spmd.input.pipeline.combine import zipped as zipped
 from spmd.input.pipeline.crc32c import masked_crc32c as masked_crc32c
+from spmd.input.pipeline.draws import Numbers as Numbers
+from spmd.input.pipeline.draws import TracedDraws as TracedDraws
 from spmd.input.pipeline.element import Stackable as Stackable
 from spmd.input.pipeline.element import is_stackable as is_stackable
 from spmd.input.pipeline.element import leading_length as leading_length

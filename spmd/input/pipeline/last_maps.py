@@ -19,7 +19,7 @@ from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.row_sources import MappedSource, RowSource, row_bytes
-from spmd.input.pipeline.spec import Specs, batch_spec
+from spmd.input.pipeline.spec import batch_spec
 from spmd.input.pipeline.steps import Gather
 from spmd.input.pipeline.stream import Stream
 from spmd.typing import PyTree
@@ -95,7 +95,7 @@ def _parted(form: Form) -> tuple[Form, Sequence[_RowProgram]]:
     source = smallest = form.step.source
     programs: list[_RowProgram] = []
     of_smallest: list[_RowProgram] = []
-    while isinstance(source, MappedSource) and _are_numbers(source.source.spec):
+    while isinstance(source, MappedSource) and _may_be_on_devices(source):
         programs.insert(0, _RowProgram(source.function, source.source))
         source = source.source
         if row_bytes(source) < row_bytes(smallest) and _fits_devices(source, programs[0]):
@@ -107,9 +107,12 @@ def _parted(form: Form) -> tuple[Form, Sequence[_RowProgram]]:
     return dataclasses.replace(form, step=step, find_spec=found), of_smallest
 
 
-def _are_numbers(spec: Specs) -> bool:
-    kinds = [leaf.dtype for leaf in jax.tree.leaves(spec)]
-    return all(jnp.issubdtype(kind, np.number) or kind == np.bool_ for kind in kinds)
+def _may_be_on_devices(source: MappedSource) -> bool:
+    """Tells whether a function takes numbers, and draws none: rows on devices have no number to draw from."""
+    kinds = [leaf.dtype for leaf in jax.tree.leaves(source.source.spec)]
+    return not source.function.is_random and all(
+        jnp.issubdtype(kind, np.number) or kind == np.bool_ for kind in kinds
+    )
 
 
 def _fits_devices(source: RowSource, first: _RowProgram) -> bool:

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -18,6 +19,14 @@ from jax.extend.core import ClosedJaxpr
 
 from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.cpu import call_on_cpu
+from spmd.input.pipeline.draws import (
+    Draws,
+    Numbers,
+    Seed,
+    TracedDraws,
+    abstract_keys,
+    needed,
+)
 from spmd.input.pipeline.element import (
     Batch,
     Component,
@@ -35,14 +44,18 @@ from spmd.typing import PyTree, Structure
 
 T = TypeVar("T")
 # Makes the block that a call of the function runs in, such as one in which it may draw random numbers; called
-# with whether the function is being traced.
-Surroundings: TypeAlias = Callable[[bool], AbstractContextManager[object]]
+# with what it draws from while it is traced, or None where it runs.
+Surroundings: TypeAlias = Callable[[TracedDraws | None], AbstractContextManager[object]]
 
 _LOGGER = logging.getLogger(__name__)
 
 # Inputs whose shape keeps changing (variable-length text, images of any size) would compile
 # without end; after this many programs the function runs uncompiled for new shapes.
 _MAX_PROGRAMS = 16
+# After the first program, functions that draw run uncompiled so many times for single elements of a shape: more may not
+# come, and to compile random numbers takes a second.
+_CALLS_BEFORE_PROGRAM = 4
+_MAX_SHAPES = 1024
 
 _NUMBERS = itertools.count()
 
@@ -77,6 +90,7 @@ class MapFunction:
         function: Takes an element; a tuple is spread over its arguments.
         surroundings: What a call happens in.
         sending: How it is called in another process; None if it is not.
+        draws: What it draws random numbers from where it is compiled; None if it must not.
 
     Attributes:
         number: Another one for each function of this process.
@@ -93,15 +107,24 @@ class MapFunction:
         function: Callable[..., PyTree],
         surroundings: Surroundings | None = None,
         sending: Sending | None = None,
+        draws: Draws | None = None,
     ) -> None:
         self.number, self.sending = next(_NUMBERS), sending
         self._function = function
         self._within = surroundings or (lambda traced: contextlib.nullcontext())
+        self._draws = draws
         self._lock = threading.RLock()
         self._traces: bool | None = None
+        self._seeds: Sequence[Seed] = ()  # of its draws
         self._programs: set[Any] = set()
+        self._calls: Counter[Any] = Counter()
         self._one = jax.jit(self._traceable)
         self._many = jax.jit(jax.vmap(self._traceable))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the compiled function draws random numbers; known once `traces` was asked."""
+        return bool(self._seeds)
 
     def traces(self, spec: Specs) -> bool:
         """Tells whether the function is compiled, for elements of `spec` (no unknown sizes)."""
@@ -119,17 +142,34 @@ class MapFunction:
     def one(self, element: Element) -> Element:
         """Returns the function's result for one element."""
         if self.traces_for(element) and self._may_compile("one", element):
-            return self._run(self._one, element)
+            numbers = self.numbers(1)
+            return self._run(self._one, element, self._keys(numbers, 0))
         return call_on_cpu(self._call, element)
 
-    def many(self, batch: Batch) -> Batch:
+    def many(self, batch: Batch, numbers: Numbers | None = None) -> Batch:
         """Returns the batch of the function's results for the rows of a batch.
 
         The function must trace (see `traces`).
+
+        Args:
+            batch: Its rows are elements.
+            numbers: A number for each row, as `numbers` returned them; needed if the function draws.
         """
         if self._may_compile("many", batch):
-            return self._run(self._many, batch)
+            return self._run(self._many, batch, self._keys(numbers))
         return call_on_cpu(self._called, list(split(batch)))
+
+    def numbers(self, count: int, full: int = 0) -> Numbers | None:
+        """Numbers elements, for what they draw; None if the function, which must trace, draws nothing.
+
+        Args:
+            count: How many elements.
+            full: How many rows a batch of them is padded to.
+        """
+        if self._draws is None or not self.is_random:
+            return None
+        first = self._draws.reserve(count)
+        return first + np.minimum(np.arange(max(count, full)), count - 1)
 
     def stacked(self, elements: Sequence[Element]) -> Batch:
         """Returns the batch of the function's results for elements, of which there is at least one."""
@@ -138,7 +178,7 @@ class MapFunction:
         return call_on_cpu(self._called, elements)
 
     def program(self, spec: Specs) -> tuple[ClosedJaxpr, Structure]:
-        """Traces the function for elements of `spec`, which it must (see `traces`).
+        """Traces the function for elements of `spec`, which it must (see `traces`) without drawing.
 
         Args:
             spec: The specs of an element; every size is known.
@@ -149,7 +189,7 @@ class MapFunction:
         """
 
         def trace(element: PyTree) -> tuple[ClosedJaxpr, PyTree]:
-            return jax.make_jaxpr(self._traceable, return_shape=True)(element)
+            return jax.make_jaxpr(self._without_draws, return_shape=True)(element)
 
         with jax.default_matmul_precision("highest"):
             closed, results = call_on_cpu(trace, specs.shape_dtypes(spec, 0))
@@ -168,7 +208,7 @@ class MapFunction:
             ValueError: Only the results can tell, and there are none.
         """
         try:
-            return call_on_cpu(lambda given: specs.result_spec(self._traceable, given), spec)
+            return call_on_cpu(lambda given: specs.result_spec(self._abstract, given), spec)
         except Exception:  # the call below shows what is wrong, without tracers in the way
             result = first_result()
         if result is None:
@@ -180,8 +220,13 @@ class MapFunction:
 
     def _try_tracing(self, spec: Specs) -> bool:
         rows = specs.batch_spec(spec, 2)
+        keys = None if self._draws is None else np.stack([abstract_keys()] * 2)
+
+        def call(batch: PyTree) -> PyTree:
+            return jax.vmap(self._traceable)(batch, keys)
+
         try:
-            call_on_cpu(lambda given: specs.result_spec(jax.vmap(self._traceable), given), rows)
+            call_on_cpu(lambda given: specs.result_spec(call, given), rows)
         except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
             first_line = str(error).partition("\n")[0]
             _LOGGER.info(
@@ -197,31 +242,56 @@ class MapFunction:
     def _may_compile(self, kind: str, element: Element) -> bool:
         """Tells whether to call the compiled function, which may have to be compiled first."""
         leaves = jax.tree.leaves(element)
-        key = (kind, *((np.shape(leaf), dtype_of(leaf)) for leaf in leaves))
+        row = slice(1 if kind == "many" else 0, None)
+        shapes = tuple((np.shape(leaf)[row], dtype_of(leaf)) for leaf in leaves)
+        key = (kind, *(np.shape(leaf) for leaf in leaves[:1]), shapes)
         with self._lock:
-            if len(self._programs) < _MAX_PROGRAMS:
-                self._programs.add(key)
+            if key not in self._programs and len(self._programs) < _MAX_PROGRAMS:
+                if not self._calls or len(self._calls) >= _MAX_SHAPES:
+                    self._calls = Counter({shapes: _CALLS_BEFORE_PROGRAM})  # the first ones
+                self._calls[shapes] += 1
+                is_rare = kind == "one" and self._calls[shapes] <= _CALLS_BEFORE_PROGRAM
+                if not (self.is_random and is_rare):
+                    self._programs.add(key)
             known = key in self._programs
         return known and all(map(fits_jax, leaves))
 
-    def _run(self, program: Callable[[Element], PyTree], element: Element) -> Element:
-        return jax.tree.map(lambda leaf: np.asarray(leaf)[()], call_on_cpu(program, element))
+    def _keys(self, numbers: Numbers | None, index: Any = ...) -> np.ndarray | None:
+        """Returns the keys of elements' draws, or of the one element at an index."""
+        if numbers is None or self._draws is None:
+            return None
+        return self._draws.keys(numbers, self._seeds)[index]
+
+    def _run(
+        self, program: Callable[..., PyTree], element: Element, keys: np.ndarray | None
+    ) -> Element:
+        results = call_on_cpu(lambda given: program(given, keys), element)
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[()], results)
 
     def _call(self, element: Element) -> Element:
-        with self._within(False):
+        with self._within(None):
             return result_element(apply(self._function, writable(element)))
 
     def _called(self, elements: Sequence[Element]) -> Batch:
         """Calls the function for each element, in the same surroundings: they cost as much as a small function."""
-        with self._within(False):
+        with self._within(None):
             results = (
                 result_element(apply(self._function, writable(element))) for element in elements
             )
             return stack_as_made(results, len(elements))
 
-    def _traceable(self, element: PyTree) -> PyTree:
-        with self._within(True):
+    def _abstract(self, element: PyTree) -> PyTree:
+        return self._traceable(element, None if self._draws is None else abstract_keys())
+
+    def _without_draws(self, element: PyTree) -> PyTree:
+        return self._traceable(element, None)
+
+    def _traceable(self, element: PyTree, keys: Any) -> PyTree:
+        draws = TracedDraws(None if keys is None else jnp.asarray(keys))
+        with self._within(draws):
             result = apply(self._function, element)
+        if self._traces is None:
+            self._seeds = needed(draws.seeds)
         return jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))
 
 
@@ -253,7 +323,8 @@ def mask(predicate: MapFunction, batch: Batch, rows: int) -> np.ndarray:
     Raises:
         TypeError: It did not return one boolean a row.
     """
-    return _checked(predicate.many(batch), axes=1)[:rows]
+    length = len(jax.tree.leaves(batch)[0])
+    return _checked(predicate.many(batch, predicate.numbers(rows, length)), axes=1)[:rows]
 
 
 def _on_host(constant: jax.Array) -> Component:

@@ -153,6 +153,9 @@ class ConcatenatedSource(RowSource):
 class MappedSource(RowSource):
     """A source's rows after a function.
 
+    If the function draws random numbers, the last column says what a row draws from, so that it is the same however
+    often it is looked up.
+
     Args:
         source: The rows that the function takes.
         function: It must trace for them.
@@ -166,14 +169,20 @@ class MappedSource(RowSource):
 
     def __init__(self, source: RowSource, function: MapFunction) -> None:
         self.source, self.function = source, function
-        self.columns = source.columns
         self.spec = function.output_spec(source.spec, lambda: None)
+        self.columns = source.columns + function.is_random
 
     def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows; see `RowSource.gather`."""
-        rows = self.source.gather(chunks.pad(chunk, full), full)
-        results = self.function.many(rows)
-        return first_rows(results, len(chunk))
+        wanted = chunks.pad(chunk, full)
+        numbers = wanted[:, -1] if self.function.is_random else None
+        rows = self.source.gather(wanted[:, : self.source.columns], full)
+        return first_rows(self.function.many(rows, numbers), len(chunk))
+
+    def numbered(self, chunk: Chunk) -> Chunk:
+        """Returns this source's chunk for one of `source`: a function that draws gets a number for each row."""
+        numbers = self.function.numbers(len(chunk))
+        return chunk if numbers is None else np.column_stack([chunk, numbers])
 
 
 def row_bytes(source: RowSource) -> int:

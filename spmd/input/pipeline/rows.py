@@ -62,9 +62,14 @@ class Rows(Form):
 
     def map(self, function: MapFunction, workers: int) -> Form:
         """Applies a function; see `Form.map`."""
-        if function.traces(self.source.spec):
-            return dataclasses.replace(self, source=MappedSource(self.source, function))
-        return self.as_stream().map(function, workers)
+        if not function.traces(self.source.spec):
+            return self.as_stream().map(function, workers)
+        source = MappedSource(self.source, function)
+        if not function.is_random:
+            return dataclasses.replace(self, source=source)
+        return dataclasses.replace(
+            self, open=lambda: map(source.numbered, self.open()), source=source, stable=False
+        )
 
     def filter(self, predicate: MapFunction) -> Form:
         """Keeps some of the rows; see `Form.filter`."""
@@ -77,7 +82,7 @@ class Rows(Form):
                 if len(passed):
                     yield passed
 
-        return dataclasses.replace(self, open=kept)
+        return dataclasses.replace(self, open=kept, stable=self.stable and not predicate.is_random)
 
     def batch(self, batch_size: int, drop_remainder: bool) -> Form:
         """Stacks rows; see `Form.batch`."""

@@ -164,3 +164,12 @@ def test_matrix_products_are_as_precise_as_on_the_host():
     program = jax.make_jaxpr(maps.apply)(next(iter(raw)))
     (product,) = [e for e in program.eqns if e.primitive.name == "dot_general"]
     assert set(product.params["precision"]) == {jax.lax.Precision.HIGHEST}
+
+
+def test_leaves_what_draws():
+    raw, finish = apart(
+        rows().map(lambda x, y: (tf.cast(x, tf.float32) + tf.random.uniform([]), y)).batch(2)
+    )
+    batch = next(iter(raw))
+    assert batch[0].dtype == np.float32
+    assert finish(batch) is batch

@@ -49,13 +49,77 @@ def test_surroundings_know_whether_the_call_is_traced():
 
     @contextlib.contextmanager
     def within(traced):
-        seen.add(traced)
+        seen.add(traced is not None)
         yield
 
     MapFunction(doubled, within).many(ROWS)
     assert seen == {True}
     MapFunction(by_value, within).one(ROWS[0])
     assert seen == {True, False}
+
+
+class Counted:
+    """Numbers elements from 10 on, and makes the number the first word of each key."""
+
+    def __init__(self):
+        self.next = 10
+
+    def reserve(self, count):
+        self.next += count
+        return self.next - count
+
+    def keys(self, numbers, seeds):
+        words = np.stack([numbers, numbers], axis=1).astype(np.uint32)
+        return np.repeat(words[:, None], len(seeds), axis=1)
+
+
+def random_function(function, can_draw=True):
+    """A map function that is called with the element and the first word of a key."""
+    traced_draws = []
+
+    @contextlib.contextmanager
+    def within(traced):
+        traced_draws.append(traced)
+        yield
+
+    def call(x):
+        return function(x, traced_draws[-1].take(None)[0])
+
+    return MapFunction(call, within, None, Counted() if can_draw else None)
+
+
+def test_each_row_draws_by_a_number_of_its_own():
+    function = random_function(lambda x, word: (x, word))
+    assert function.traces(SPEC)
+    assert function.is_random
+    assert function.many(ROWS, function.numbers(2, 3))[1].tolist() == [10, 11, 11]
+    assert function.one(ROWS[0])[1] == 12
+    assert function.stacked(list(ROWS))[1].tolist() == [13, 14, 15]
+    assert not MapFunction(doubled, None, None, Counted()).is_random
+
+
+def test_a_function_that_may_not_draw_is_not_compiled():
+    assert not random_function(lambda x, word: word, can_draw=False).traces(SPEC)
+
+
+def test_functions_that_draw_are_compiled_for_another_shape_if_it_comes_often(monkeypatch):
+    monkeypatch.setattr(map_function, "_CALLS_BEFORE_PROGRAM", 1)
+    calls = []
+
+    def call(x, word):
+        calls.append(np.shape(x))
+        return x + word
+
+    function = random_function(call)
+    assert function.traces(SPEC)
+    assert function._may_compile("one", ROWS[0])
+    assert [function._may_compile("one", ROWS[0][:1]) for _ in range(3)] == [False, True, True]
+
+
+def test_a_predicate_may_draw():
+    predicate = random_function(lambda x, word: word > 10)
+    assert predicate.traces(SPEC)
+    assert mask(predicate, ROWS, 2).tolist() == [False, True]
 
 
 def test_the_program_computes_one_row():
