@@ -18,6 +18,8 @@ Statements that import this front end are read too, and stay as they are.
 
 import ast
 import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from frontends.tf.check import names
 from frontends.tf.check.internals import INSTEAD, PUBLIC
@@ -55,6 +57,28 @@ class Imported:
     def written(self) -> str:
         """The name as an import statement has it behind `import`."""
         return self.name if self.name == self.bound else f"{self.name} as {self.bound}"
+
+
+# A module as the parts of its path, behind the number of dots that stand before them.
+Module: TypeAlias = tuple[int, tuple[str, ...]]
+
+
+def modules_in(nodes: Iterable[ast.AST]) -> Iterator[Module]:
+    """Gives what a script imports: modules, and names that may be modules.
+
+    Args:
+        nodes: of the script's syntax tree.
+
+    Examples:
+        >>> list(modules_in(ast.walk(ast.parse("from .nets import net"))))
+        [(1, ('nets', 'net'))]
+    """
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((0, tuple(alias.name.split("."))) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = tuple(node.module.split(".")) if node.module else ()
+            yield from ((node.level, (*module, alias.name)) for alias in node.names)
 
 
 def imported(

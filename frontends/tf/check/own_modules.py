@@ -1,11 +1,12 @@
 """Modules of a script's own project, which it imports: those that lie beside it, or in its packages."""
 
-import ast
-import warnings
+import contextlib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from frontends.tf.check.imports import Module, modules_in
 from frontends.tf.check.report import Report
+from frontends.tf.check.uses import parsed
 
 
 def own_modules(report: Report, project: Collection[Path] | None = None) -> list[Path]:
@@ -15,14 +16,7 @@ def own_modules(report: Report, project: Collection[Path] | None = None) -> list
         report: of the script.
         project: its files, as resolved paths; without them, those of the script's folder, and of the folders in it.
     """
-    if report.source is None:
-        return []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes
-            tree = ast.parse(report.source.text)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
+    modules = tuple(_modules_of(report)) if report.modules is None else report.modules
     if project is None:
         folders, is_file = [report.path.parent], Path.is_file
     else:
@@ -30,19 +24,16 @@ def own_modules(report: Report, project: Collection[Path] | None = None) -> list
         folders, is_file = list(path.parents), project.__contains__
     found = (
         _first(folders[level - 1 : level] if level else folders, module, is_file)
-        for level, module in _imported(tree)
+        for level, module in modules
     )
     return list(dict.fromkeys(path for path in found if path is not None))
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Gives what is imported, as paths of names, and how many dots stand before them."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((0, tuple(alias.name.split("."))) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = tuple(node.module.split(".")) if node.module else ()
-            yield from ((node.level, (*module, alias.name)) for alias in node.names)
+def _modules_of(report: Report) -> Iterator[Module]:
+    """Gives what a script imports that was not parsed, since it has no TensorFlow, or that Python cannot read."""
+    if report.source is not None:
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+            yield from modules_in(parsed(report.source.text)[1])
 
 
 def _first(

@@ -1,7 +1,6 @@
 """What the command says about a file, and how it comes to that."""
 
 import dataclasses
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from frontends.tf.check import care, facts, python2
 from frontends.tf.check.findings import FAILING, Finding, Kind
 from frontends.tf.check.fixes import Change, changes_in
+from frontends.tf.check.imports import Module, modules_in
 from frontends.tf.check.sources import Source, UnreadableError, read
 from frontends.tf.check.uses import EITHER, Uses, Version
 from frontends.tf.check.versions import uses_in_its_version
@@ -26,6 +26,7 @@ class Report:
         source: the file; None if it cannot be read.
         is_tensorflow: whether it imports TensorFlow, or this front end.
         version: of TensorFlow that it is for.
+        modules: what it imports; None if that was not looked for.
     """
 
     path: Path
@@ -35,6 +36,7 @@ class Report:
     source: Source | None = None
     is_tensorflow: bool = True
     version: Version = EITHER
+    modules: tuple[Module, ...] | None = None
 
     @property
     def runs(self) -> bool:
@@ -64,9 +66,7 @@ def report_on(path: Path, because: str = "") -> Report:
     if "tensorflow" not in source.text and "frontends" not in source.text:
         return Report(path, source=source, is_tensorflow=False)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes: the script's affair
-            script = uses_in_its_version(source.text, because)
+        script = uses_in_its_version(source.text, because)
     except (SyntaxError, ValueError, RecursionError) as error:
         line, text = 1, f"Python cannot read it: {error}"
         if isinstance(error, SyntaxError):
@@ -106,6 +106,7 @@ def _described(source: Source, script: Uses) -> Report:
         source,
         is_tensorflow,
         script.version,
+        tuple(modules_in(script.nodes)),
     )
 
 

@@ -9,6 +9,8 @@ Where a variable may be two things, or a parameter anything, nothing is said.
 import ast
 import contextlib
 import dataclasses
+import functools
+import warnings
 from collections.abc import Generator, Iterable
 
 from frontends.tf.check import names
@@ -110,8 +112,7 @@ def uses_in(text: str, version: Version = EITHER) -> Uses:
         >>> [use.found.path for use in found.uses]
         ['tf.cast', 'tf.cast', 'tf.foo']
     """
-    tree = ast.parse(text)
-    nodes = tuple(ast.walk(tree))
+    tree, nodes = parsed(text)
     stored = {
         node.attr
         for node in nodes
@@ -121,6 +122,19 @@ def uses_in(text: str, version: Version = EITHER) -> Uses:
     reader.read(tree)
     ordered = sorted(reader.uses, key=lambda use: (use.line, use.column))
     return Uses(nodes, tuple(reader.imports), tuple(ordered), version)
+
+
+@functools.lru_cache(maxsize=1)  # a script is read again as one of its version
+def parsed(text: str) -> tuple[ast.Module, tuple[ast.AST, ...]]:
+    """Returns the syntax tree of a script, and its nodes, from the top down.
+
+    Raises:
+        SyntaxError: it is no Python 3.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of invalid escapes: the script's affair
+        tree = ast.parse(text)
+    return tree, tuple(ast.walk(tree))
 
 
 @dataclasses.dataclass

@@ -1,5 +1,7 @@
 """Which modules of its own project a script imports."""
 
+import ast
+
 import pytest
 
 from frontends.tf.check.own_modules import own_modules
@@ -50,3 +52,14 @@ def test_modules_of_a_whole_project(tmp_path, line, expected):
     project = {(tmp_path / name).resolve() for name in ("model.py", "nets/net.py")}
     found = own_modules(report_on(path), project)
     assert found == [(tmp_path / name).resolve() for name in expected]
+
+
+def test_a_script_with_tensorflow_is_parsed_once(tmp_path, monkeypatch):
+    path = tmp_path / "main.py"
+    path.write_text("import tensorflow as tf, model\ntf.layers.dense(x, 1)\n")  # of TensorFlow 1
+    (tmp_path / "model.py").write_text("")
+    parsed = []
+    parse = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda *args: parsed.append(args) or parse(*args))
+    assert own_modules(report_on(path)) == [tmp_path / "model.py"]
+    assert parsed.count((path.read_text(),)) == 1  # others are our own functions
