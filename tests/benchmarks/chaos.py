@@ -89,6 +89,7 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int, nargs="+", metavar="RUN", help="do these runs again")
     options = parser.parse_args(words)
     table = Table("run", "disturbed by", "starts", "seconds", "of at most", "result")
     failed = 0
@@ -100,7 +101,8 @@ def main(words: Sequence[str]) -> int:
         if expected.trouble:
             print(expected.output, file=sys.stderr)
             return 1
-        for run in range(options.runs):
+        runs = options.only or range(options.runs)
+        for run in runs:
             blows = draw(random.Random(f"{options.seed} {run}"))
             found = _run(Path(folder, str(run)), digits, blows)
             bound = bound_of(blows, expected.seconds)
@@ -123,7 +125,7 @@ def main(words: Sequence[str]) -> int:
     console = Console(width=120)
     console.print(table)
     console.print(
-        f"{options.runs - failed} of {options.runs} runs ended in time with the weights of the undisturbed one, "
+        f"{len(runs) - failed} of {len(runs)} runs ended in time with the weights of the undisturbed one, "
         f"which took {expected.seconds:.0f} s."
     )
     return int(failed > 0)
