@@ -14,7 +14,11 @@ from frontends.tf.data.spec import TensorSpec
 from frontends.tf.distribute.values import PerReplicaSpec
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import is_tensor
-from frontends.tf.spec_fitting import SPECS, Declaration, leaves_of
+from frontends.tf.ragged.ragged_tensor import RaggedTensor
+from frontends.tf.ragged.spec import RaggedTensorSpec
+from frontends.tf.sparse.sparse_tensor import SparseTensor
+from frontends.tf.sparse.spec import SparseTensorSpec
+from frontends.tf.spec_fitting import HOST_SPECS, SPECS, Declaration, leaves_of
 from spmd.input import abstract_batch
 from spmd.replica import PerReplica
 from spmd.step import Compiled, Lowered, Traced
@@ -194,9 +198,9 @@ class ConcreteFunction:
     @property
     def _known(self) -> Lowered:
         if self._program is None:
-            if has_texts_declared(self._signature):
+            if is_of_host(self._signature):
                 raise ValueError(
-                    f"{self!r} takes texts, so it runs as Python: there is no program to look at."
+                    f"{self!r} takes what is on the host, so it runs as Python: there is no program to look at."
                 )
             raise ValueError(
                 f"{self!r} has sizes that are not declared, so it is a program for each size that comes, and there is "
@@ -259,7 +263,9 @@ def specs_of(tree: Nested) -> Nested:
         isinstance(tree, jax.Array) and is_tensor(tree)
     ):
         return TensorSpec(tree.shape, tree.dtype)
-    return tree
+    if isinstance(tree, RaggedTensor):
+        return RaggedTensorSpec.from_value(tree)
+    return SparseTensorSpec.from_value(tree) if isinstance(tree, SparseTensor) else tree
 
 
 def has_all_sizes(tree: Nested) -> bool:
@@ -272,10 +278,11 @@ def has_all_sizes(tree: Nested) -> bool:
     )
 
 
-def has_texts_declared(tree: Nested) -> bool:
-    """Tells whether one of the specs is of texts, which no program takes."""
+def is_of_host(tree: Nested) -> bool:
+    """Tells whether one of the specs is of texts, ragged or sparse tensors, which no program takes."""
     return any(
-        isinstance(leaf, TensorSpec) and leaf.dtype.kind in "OSU" for leaf in leaves_of(tree)
+        isinstance(leaf, HOST_SPECS) or (isinstance(leaf, TensorSpec) and leaf.dtype.kind in "OSU")
+        for leaf in leaves_of(tree)
     )
 
 

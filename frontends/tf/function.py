@@ -22,7 +22,7 @@ from frontends.tf.concrete_function import (
     ConcreteFunction,
     abstract_arguments,
     has_all_sizes,
-    has_texts_declared,
+    is_of_host,
     specs_of,
 )
 from frontends.tf.config.execution import functions_run_eagerly
@@ -244,7 +244,7 @@ class Function(Inlined):
             )
 
         signature = specs_of(args), specs_of(kwargs)
-        can_lower = has_all_sizes(signature) and not has_texts_declared(signature)
+        can_lower = has_all_sizes(signature) and not is_of_host(signature)
         concrete = ConcreteFunction(
             self, self._name, self._forms, signature, lower if can_lower else None
         )

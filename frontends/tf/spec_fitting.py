@@ -16,12 +16,16 @@ from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.distribute.values import PerReplicaSpec
 from frontends.tf.dtypes import jax_dtype, require_room
 from frontends.tf.ops.convert import convert_to_tensor, is_tensor
+from frontends.tf.ragged.spec import RaggedTensorSpec
+from frontends.tf.sparse.spec import SparseTensorSpec
 from spmd._jax_internals import is_interposed
 from spmd.replica import PerReplica, current_frame, is_per_replica
 
-# A `TensorSpec`, `PerReplicaSpec` or `DatasetSpec`; anything else stands for itself.
+# One of `SPECS`; anything else stands for itself.
 Spec: TypeAlias = Any
-SPECS = (TensorSpec, PerReplicaSpec, DatasetSpec)
+# Of values that are on the host, so that functions of them run as Python.
+HOST_SPECS = (RaggedTensorSpec, SparseTensorSpec)
+SPECS = (TensorSpec, PerReplicaSpec, DatasetSpec, *HOST_SPECS)
 _HOST_VALUES = (bool, int, float, np.ndarray, np.generic)
 
 
@@ -87,6 +91,8 @@ class Declaration(NamedTuple):
             spec = spec.value_specs[0]
         if not isinstance(spec, SPECS):
             return self._same(spec, value, path)
+        if isinstance(spec, HOST_SPECS) and not spec.is_compatible_with(value):
+            raise self._misfit(path, repr(spec), repr(value))
         if not isinstance(spec, TensorSpec):
             return value
         if spec.dtype.kind in "OSU":

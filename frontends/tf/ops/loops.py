@@ -153,10 +153,10 @@ def map_fn(
         elems: structure of arrays with as many rows each.
         dtype: the former name of `fn_output_signature`.
         fn_output_signature: dtypes or specs of the result, in its structure, or one for all; None means the
-            dtypes of `elems`.
+            dtypes of `elems`. With a `tf.RaggedTensorSpec`, and over ragged tensors, it works on the host.
 
     Returns:
-        In the structure of the result, arrays with a row for each row.
+        In the structure of the result, arrays with a row for each row, or ragged tensors.
 
     Raises:
         TypeError: `fn` cannot be called.
@@ -164,9 +164,14 @@ def map_fn(
 
     Source: `tf.map_fn`.
     """
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    if any(hasattr(leaf, "ragged_rank") for leaf in nest.flatten((elems, signature))):
+        # Who has ragged tensors has loaded this.
+        from frontends.tf.ragged.mapping import map_rows
+
+        return map_rows(fn, elems, signature)
     rows, count = rows_of("tf.map_fn", fn, elems)
     fn = converted(fn)  # as TensorFlow does here, and nowhere else in this file
-    signature = dtype if fn_output_signature is None else fn_output_signature
 
     def call(row: Nested) -> Any:
         return _signed(fn(row), rows if signature is None else signature, signature is None)

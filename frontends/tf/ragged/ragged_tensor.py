@@ -14,6 +14,7 @@ from frontends.tf._typing import DTypeLike, HostLike, TensorLike
 from frontends.tf._user_view import as_dtype_seen
 from frontends.tf.data.host_arrays import host_array, integers, shown, zero_of
 from frontends.tf.data.host_tensors import HostTensor
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ragged import partitions
 from frontends.tf.ragged.factories import Factories, values_of
 from frontends.tf.ragged.joining import joined
@@ -429,6 +430,7 @@ class RaggedTensor(Factories, Operators):
         raise TypeError(_NOT_DENSE)
 
     def __jax_array__(self) -> Any:
+        run_as_python(_NOT_DENSE)
         raise TypeError(_NOT_DENSE)
 
     def __repr__(self) -> str:

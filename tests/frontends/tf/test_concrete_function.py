@@ -133,10 +133,24 @@ def test_texts():
         assert concrete.inputs == [tf.TensorSpec([], tf.string)]
         with pytest.raises(TypeError):
             concrete(tf.constant(1))
-        with pytest.raises(ValueError, match="takes texts, so it runs as Python"):
+        with pytest.raises(ValueError, match="takes what is on the host, so it runs as Python"):
             concrete.as_text()
 
 
 def test_no_graph(affine):
     with pytest.raises(AttributeError, match=r"no graph of TensorFlow.*\.jaxpr"):
         affine.get_concrete_function(tf.ones([2]), 2.0).graph  # noqa: B018
+
+
+@pytest.mark.filterwarnings("ignore:increment runs as Python")
+def test_ragged_tensors():
+    @tf.function
+    def increment(x):
+        return x + 1
+
+    rows = tf.ragged.constant([[1, 2], [], [3]])
+    for given in (rows, tf.RaggedTensorSpec([None, None], tf.int32)):
+        concrete = increment.get_concrete_function(given)
+        assert concrete(rows).to_list() == [[2, 3], [], [4]]
+        with pytest.raises(TypeError, match=r"RaggedTensorSpec\(shape=\(N|3"):
+            concrete(tf.constant([1]))
