@@ -42,6 +42,7 @@ from frontends.tf.input_signature import InputSignature
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.gradients import Taped, TapeNeeded
 from frontends.tf.ops.traced_range import UnknownLengthError
+from frontends.tf.ops.unwritten import call_on_element
 from frontends.tf.reads_dataset import reads_dataset
 from frontends.tf.traced_values import NEEDS_VALUE
 from frontends.tf.variable import TracedInitialValueError, Variable
@@ -139,7 +140,8 @@ class Function(Inlined):
             # A function inside a function, or under tf.vectorized_map, is a part of the outer one's program; under a
             # tape its operations are recorded one by one. In a map that runs on elements, texts and sizes differ from
             # one to the next, and each would need a program.
-            return self._converted(*args, **kwargs)
+            with call_on_element(self._converted, args, kwargs):
+                return self._converted(*args, **kwargs)
         if (runner := runner_now()) is not None:
             return runner.run_function(self, args, kwargs)
         if self._runs_as_python or functions_run_eagerly():

@@ -1,7 +1,7 @@
 """`tf.version`: which TensorFlow this stands for.
 
-It reads like TensorFlow's own version to `int(VERSION.split(".")[0])` and to `packaging.version`;
-what follows the plus sign is a local version of PEP 440, this project's.
+`VERSION` is TensorFlow's alone, three numbers, because scripts take it apart: `map(int, VERSION.split("."))`,
+`StrictVersion(VERSION)`. This project's own version is in `GIT_VERSION`.
 """
 
 from importlib import metadata
@@ -14,8 +14,8 @@ def _own_version() -> str:
         return "jaxtribute"
 
 
-VERSION = f"2.21.0+{_own_version()}"
-GIT_VERSION = f"v{VERSION}"
+VERSION = "2.21.0"
+GIT_VERSION = f"v{VERSION}+{_own_version()}"
 COMPILER_VERSION = "XLA"
 # Of the format of TensorFlow 2.21's graphs, which nothing here writes.
 GRAPH_DEF_VERSION = 2474

@@ -14,6 +14,7 @@ from frontends.tf.data.sent_functions import sending_of
 from frontends.tf.data.tracing import map_on_host
 from frontends.tf.ops.map_stream import CompiledDraws, MapStream, drawing_from
 from frontends.tf.ops.seeds import op_entropy
+from frontends.tf.ops.unwritten import knowing_shapes
 from spmd.input.pipeline import Form, Lazy, MapFunction, ShuffleOrder, TracedDraws
 from spmd.servers import keep_on_workers
 
@@ -210,7 +211,7 @@ def map_function(
     Raises:
         TypeError: It cannot be called.
     """
-    function, stream = converted(function_of(value, name)), MapStream()
+    function, stream = knowing_shapes(converted(function_of(value, name))), MapStream()
     sending = sending_of(value, functools.partial(map_function, name=name, wrapped=wrapped), stream)
     if wrapped is not None:
         function = wrapped(function)

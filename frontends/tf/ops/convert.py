@@ -8,6 +8,7 @@ because JAX's own functions take neither lists nor variables (objects with `__ja
 """
 
 import contextlib
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -173,6 +174,18 @@ def computed_now(values: Nested) -> contextlib.AbstractContextManager[None]:
     if all(isinstance(leaf, numbers) for leaf in jax.tree.leaves(values, is_leaf=is_per_replica)):
         return jax.ensure_compile_time_eval()
     return contextlib.nullcontext()
+
+
+def now_if_known(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function compute while a program is traced, if it knows all arguments: Python can ask for the result."""
+
+    @functools.wraps(function)
+    def call(*args: TensorLike, **kwargs: Any) -> Any:
+        operands = [known(arg) for arg in args]
+        with computed_now((operands, kwargs)):
+            return function(*operands, **kwargs)
+
+    return call
 
 
 def operands(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:

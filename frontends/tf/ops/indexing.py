@@ -19,6 +19,7 @@ from frontends.tf.ops.convert import (
     static_shape,
 )
 from frontends.tf.ops.positions import existing
+from frontends.tf.ops.unwritten import is_only_for_shapes
 
 _UNKNOWN_COUNT = (
     "tf.where(condition): how many coordinates there are is known only when the program runs, and programs have fixed "
@@ -115,6 +116,8 @@ def where(
     if x is None and y is None:
         marks = known(convert_to_tensor(condition))
         if isinstance(marks, Tracer):
+            if is_only_for_shapes():
+                return jnp.zeros((marks.size, marks.ndim), int)
             run_as_python(_UNKNOWN_COUNT)
             raise ValueError(_UNKNOWN_COUNT)
         return jnp.argwhere(marks)

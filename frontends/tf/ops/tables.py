@@ -32,16 +32,27 @@ from frontends.tf.ops import (
     statistics,
 )
 from frontends.tf.ops.casting import cast
-from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
+from frontends.tf.ops.convert import (
+    activation,
+    binary,
+    now_if_known,
+    picked,
+    reduction,
+    same_names,
+    unary,
+)
 from frontends.tf.ops.creation import eye
 from frontends.tf.ops.text_comparison import of_texts_too
 
 # In tf.* and in tf.math. TensorFlow 1 had tf.log, too. `round` rounds half to even in both libraries.
 COMMON: dict[str, Any] = {
-    **same_names(unary, jnp, "ceil", "cos", "cosh", "exp", "floor", "log", "logical_not"),
+    **same_names(unary, jnp, "ceil", "cos", "cosh", "exp", "floor", "log"),
     **same_names(unary, jnp, "negative", "round", "sign", "sin", "sinh", "square", "tan", "tanh"),
     **same_names(binary, jnp, "add", "greater", "greater_equal", "less", "less_equal"),
-    **same_names(binary, jnp, "logical_and", "logical_or", "multiply", "subtract"),
+    **same_names(binary, jnp, "multiply", "subtract"),
+    "logical_and": now_if_known(binary(jnp.logical_and)),
+    "logical_not": now_if_known(unary(jnp.logical_not)),
+    "logical_or": now_if_known(binary(jnp.logical_or)),
     **picked(math, "add_n", "atan2", "cumsum"),
     **picked(ranking, "argmax", "argmin"),
     **picked(special, "scalar_mul"),

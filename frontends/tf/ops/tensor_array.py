@@ -21,6 +21,7 @@ from frontends.tf.data.tracing import run_as_python
 from frontends.tf.dtypes import DType, as_dtype, jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, known
 from frontends.tf.ops.turns import Place, next_place, turn_counter, turns_around
+from frontends.tf.ops.unwritten import next_number, note_shape, shape_if_written
 from frontends.tf.tensor_shape import TensorShape
 from spmd import _jax_internals
 
@@ -32,12 +33,13 @@ _APPENDED, _AT_COUNTER, UNKNOWN = "appended", "at counter", "unknown"
 
 @dataclasses.dataclass(frozen=True)
 class _Options:
-    """What a TensorArray was made with."""
+    """What a TensorArray was made with, and its number among those of a call on an element."""
 
     dtype: DType
     dynamic: bool
     clears: bool
     infers_shape: bool
+    number: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +120,11 @@ class TensorArray:
                 "tf.TensorArray(tf.float32, size=0, dynamic_size=True)."
             )
         self._options = _Options(
-            as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape)
+            as_dtype(dtype),
+            bool(dynamic_size),
+            clear_after_read is not False,
+            bool(infer_shape),
+            next_number(),
         )
         self._shape = _as_shape(element_shape)
         self._entries: list[Any] | None = [None] * _static_size(size)
@@ -197,6 +203,7 @@ class TensorArray:
                 array has no size.
         """
         element = self._converted(value)
+        note_shape(self._options.number, element.shape)
         known = _known(index)
         if known is None:
             new = self._as_rows("write", index, element.shape)._copy()
@@ -229,8 +236,9 @@ class TensorArray:
             return self._all_rows("stack")
         if not self._entries:
             shape: Any = self._shape
-            known = shape if shape is not None and None not in shape else ()
-            return jnp.zeros((0, *known), self._jax_dtype)
+            if shape is None or None in shape:
+                shape = shape_if_written(self._options.number) or ()
+            return jnp.zeros((0, *shape), self._jax_dtype)
         return jnp.stack(self._elements())
 
     def gather(self, indices: TensorLike, name: str | None = None) -> Any:
@@ -275,6 +283,7 @@ class TensorArray:
             ValueError: there are more rows than elements, and the array does not grow.
         """
         rows = self._converted(value, rows=True)
+        note_shape(self._options.number, rows.shape[1:])
         self._check_room(len(rows))
         new = self._next()
         new._merge_shape(rows[0] if len(rows) else None)
@@ -297,6 +306,7 @@ class TensorArray:
             OutOfRangeError: as for `write`.
         """
         rows, indices = self._converted(value, rows=True), known(indices)
+        note_shape(self._options.number, rows.shape[1:])
         if isinstance(indices, Tracer):
             new = self._as_rows("scatter", indices, rows.shape[1:])._copy()
             where = indices.astype(jnp.int32)
@@ -519,6 +529,8 @@ class TensorArray:
     def _zeros(self) -> Any:
         shape = self._known_shape()
         if shape is None or None in shape:
+            shape = shape_if_written(self._options.number)
+        if shape is None:
             raise ValueError(
                 "An element of a TensorArray was read before it was written, and the shape of the elements is "
                 "not known. Write it, or make the array with tf.TensorArray(..., element_shape=[...])."

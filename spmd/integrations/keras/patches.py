@@ -19,7 +19,7 @@ from typing import Any, Literal
 import keras
 from keras.src.backend.jax import numpy as keras_numpy
 from keras.src.backend.jax import random as keras_random
-from keras.src.utils import jax_layer
+from keras.src.utils import jax_layer, traceback_utils
 
 from spmd.integrations.keras import (
     batch_normalization,
@@ -32,6 +32,7 @@ from spmd.integrations.keras import (
     recurrent,
     replica_steps,
     server_rules,
+    traced_errors,
     trainer,
     variables,
 )
@@ -180,6 +181,10 @@ def _engine_patches() -> tuple[Patch, ...]:
                 "shape dtype",
             )
             for name, number in (("zeros", 0), ("ones", 1))
+        ),
+        around(
+            *(traceback_utils, "inject_argument_info_in_traceback", traced_errors.keep_errors),
+            "errors of JAX about traced values are not made of a text",
         ),
         around(
             variable, "__init__", variables.make_late, "variables made in a step get values later"

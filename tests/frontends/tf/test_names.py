@@ -118,7 +118,7 @@ def test_importing_an_unknown_name():
 def test_version():
     assert int(tf.__version__.split(".")[0]) >= 2
     assert Version(tf.__version__) >= Version("2.21")
-    assert "jaxtribute" in tf.__version__
+    assert "jaxtribute" in tf.__git_version__
     assert tf.__version__ == tf.version.VERSION
 
 

@@ -6,8 +6,11 @@ from frontends import tf
 
 
 def test_scripts_read_the_version_of_tensorflow():
-    assert int(tf.__version__.split(".")[0]) == 2
-    version = Version(tf.version.VERSION)
-    assert version >= Version("2.21")
-    assert version.local is not None
-    assert version.local.startswith("jaxtribute")
+    assert [int(number) for number in tf.__version__.split(".")] == [2, 21, 0]
+    assert Version(tf.version.VERSION) == Version("2.21")
+
+
+def test_the_version_of_this_project_is_beside_it():
+    local = Version(tf.version.GIT_VERSION).local
+    assert local is not None
+    assert local.startswith("jaxtribute")

@@ -149,3 +149,25 @@ def test_what_is_computed_of_sizes_is_known_while_a_program_is_traced():
         return tf.cond(alone, lambda: tf.squeeze(x, 0), lambda: x[0])
 
     assert first(np.float32([[1, 2], [3, 4]])).tolist() == [1, 2]
+
+
+class _FrozenForReal(tf.keras.layers.BatchNormalization):
+    """The batch normalization of many YOLOs: Keras asks for `training`."""
+
+    def call(self, x, training=False):
+        return super().call(x, tf.logical_and(training, self.trainable))
+
+
+def test_layers_can_ask_for_conditions_that_are_known_while_they_are_traced():
+    inputs, inner_inputs = tf.keras.Input((4,)), tf.keras.Input((4,))
+    inner = tf.keras.Model(inner_inputs, _FrozenForReal()(inner_inputs))
+    model = tf.keras.Model(inputs, inner(inputs))
+    model.compile("sgd", "mse")
+    rows = np.arange(32, dtype=np.float32).reshape(8, 4)
+    history = model.fit(rows, rows, batch_size=4, shuffle=False, verbose=0).history
+    assert history["loss"] == pytest.approx([316.6090087890625], rel=1e-5)  # tf_keras 2.21
+
+
+def test_conditions_that_only_the_program_knows_stay_in_it():
+    signs = jax.jit(lambda x: tf.logical_not(tf.logical_or(x > 0, False)))(np.float32([1, -2]))
+    assert signs.tolist() == [False, True]
