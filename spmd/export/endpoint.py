@@ -51,11 +51,14 @@ class Endpoint:
             that it changes, by index in the list.
         inputs: an `ArraySpec` for each input, in tuples, lists and dicts as the function takes them.
         required: whether an artifact that cannot have it is an error, and not one without it.
+        derivatives: how many times the program can be differentiated, if the function can. Each time makes the program two
+            to three times as large.
     """
 
     function: Callable[[list[Any], Any], tuple[Any, dict[int, Any]]]
     inputs: PyTree
     required: bool = True
+    derivatives: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +128,7 @@ def compile_endpoint(
         exported = jax.export.export(jax.jit(flat), platforms=PLATFORMS)(
             list(weights), [as_symbolic(spec) for spec in specs]
         )
-        program = bytes(exported.serialize())
+        program = _serialized(exported, endpoint.derivatives)
     except ExportError:  # of the function itself: it says what to do
         raise
     except Exception as error:
@@ -145,6 +148,15 @@ def compile_endpoint(
         "sha256": hashlib.sha256(program).hexdigest(),
     }
     return described, program
+
+
+def _serialized(exported: jax.export.Exported, derivatives: int) -> bytes:
+    try:
+        return bytes(exported.serialize(vjp_order=derivatives))
+    except Exception:  # a loop that ends when it likes, say, has no derivative, but can be called
+        if not derivatives:
+            raise
+        return bytes(exported.serialize())
 
 
 def read_program(file: Path, expected: str) -> jax.export.Exported:

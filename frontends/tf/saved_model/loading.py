@@ -10,6 +10,8 @@ import jax
 
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.concrete_function import specs_of
+from frontends.tf.data.spec import TensorSpec
+from frontends.tf.dtypes import as_dtype
 from frontends.tf.saved_model.modules import ATTRIBUTES, FUNCTIONS, Arguments
 from frontends.tf.saved_model.options import LoadOptions
 from frontends.tf.saved_model.received import RECEIVED, Received
@@ -48,6 +50,22 @@ class Signature:
         # The engine follows `__wrapped__` when it looks for the variables that a step uses.
         self.__wrapped__ = functools.partial(_run, endpoint, variables, received)
 
+    @property
+    def structured_input_signature(self) -> tuple[tuple[()], dict[str, TensorSpec]]:
+        """The inputs, all by name.
+
+        Source: `tf.types.experimental.ConcreteFunction.structured_input_signature`.
+        """
+        return (), _specs(self.inputs)
+
+    @property
+    def structured_outputs(self) -> dict[str, TensorSpec]:
+        """The outputs by name.
+
+        Source: `tf.types.experimental.ConcreteFunction.structured_outputs`.
+        """
+        return _specs(self.outputs)
+
     def __call__(self, *args: TensorLike, **kwargs: TensorLike) -> dict[str, Any]:
         """Computes the outputs.
 
@@ -77,6 +95,10 @@ class Signature:
             spec.name: self._received.given(spec.name, leaf, inputs)
             for spec, leaf in zip(self.outputs, jax.tree.leaves(outputs), strict=True)
         }
+
+
+def _specs(arrays: Sequence[export.ArraySpec]) -> dict[str, TensorSpec]:
+    return {one.name: TensorSpec(one.shape, as_dtype(one.dtype), one.name) for one in arrays}
 
 
 def _run(

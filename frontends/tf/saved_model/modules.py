@@ -218,7 +218,7 @@ def _endpoint(
         some, named = jax.tree.unflatten(structure, filled)
         return run(weights, some, named)
 
-    return export.Endpoint(compute, specs), arguments
+    return export.Endpoint(compute, specs, derivatives=1), arguments
 
 
 def _fix(arguments: Arguments, function: Callable[..., Any], parameter: str, value: Nested) -> None:

@@ -81,7 +81,15 @@ def test_signatures(folder):
     signatures = tf.saved_model.load(folder).signatures
     assert sorted(signatures) == ["serving_default", "square"]
     assert signatures["square"](x=tf.constant([3.0]))["output_0"].tolist() == [9]
-    assert signatures["serving_default"](tf.ones([1, 2]))["output_0"].tolist() == [[9]]
+    serve = signatures["serving_default"]
+    assert serve(tf.ones([1, 2]))["output_0"].tolist() == [[9]]
+    assert serve.structured_input_signature == (
+        (),
+        {"x": tf.TensorSpec([None, 2], tf.float32, "x")},
+    )
+    assert serve.structured_outputs == {
+        "output_0": tf.TensorSpec([None, 1], tf.float32, "output_0")
+    }
 
 
 def test_steps_find_the_variables(folder):
@@ -168,6 +176,36 @@ def test_tensors_of_unknown_rank(tmp_path):
     loaded = tf.saved_model.load(tmp_path)
     assert loaded.doubled(1.0).tolist() == 2
     assert loaded.doubled(tf.ones([1, 3])).tolist() == [[2, 2, 2]]
+
+
+def test_loaded_functions_are_trained_on(tmp_path):
+    layer = Layer()
+    layer(tf.ones([2]))
+    tf.saved_model.save(layer, tmp_path / "layer")
+    loaded = tf.saved_model.load(tmp_path / "layer")
+    optimizer = tf.keras.optimizers.SGD(0.1)
+
+    def train():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((loaded([1.0, 1.0]) - 5.0) ** 2)
+        gradients = tape.gradient(loss, [loaded.scale])
+        optimizer.apply_gradients(zip(gradients, [loaded.scale], strict=True))
+        return loss
+
+    losses = [float(step()) for step in (train, tf.function(train))]
+    assert losses == pytest.approx([18.0, 6.48])
+
+
+def test_a_loop_without_a_derivative_is_saved(tmp_path):
+    class Halving(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([])])
+        def __call__(self, x):
+            while x > 1.0:
+                x = x / 2.0
+            return x
+
+    tf.saved_model.save(Halving(), tmp_path)
+    assert float(tf.saved_model.load(tmp_path)(12.0)) == 0.75
 
 
 def test_wrong_calls(folder):
