@@ -120,7 +120,10 @@ def cells_of(notebook: dict[str, Any]) -> Iterator[tuple[int, str]]:
     for number, cell in enumerate(notebook.get("cells", ()), 1):
         if cell.get("cell_type") == "code":
             source = cell.get("source", "")
-            yield number, source if isinstance(source, str) else "".join(source)
+            yield (
+                number,
+                _as_ipython_takes_it(source if isinstance(source, str) else "".join(source)),
+            )
 
 
 def _notebook(path: Path, data: bytes) -> Source:
@@ -137,6 +140,14 @@ def _notebook(path: Path, data: bytes) -> Source:
         lines += ["pass"] * len(inner) if text.lstrip().startswith("%%") else _without_magics(inner)
         places += [(number, line) for line in range(1, len(inner) + 1)]
     return Source(path, "\n".join(lines) + "\n", tuple(places), notebook)
+
+
+def _as_ipython_takes_it(cell: str) -> str:
+    """Takes the blanks before a cell's first line off all lines that begin with them."""
+    lines = cell.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    blanks = first[: len(first) - len(first.lstrip())]
+    return "\n".join(line.removeprefix(blanks) for line in lines)
 
 
 def _without_magics(lines: list[str]) -> list[str]:

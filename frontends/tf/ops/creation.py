@@ -9,7 +9,8 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
-from frontends.tf.dtypes import jax_dtype
+from frontends.tf.data.host_tensors import as_tensors
+from frontends.tf.dtypes import as_dtype, jax_dtype
 from frontends.tf.ops.convert import (
     convert_to_tensor,
     has_symbolic_size,
@@ -34,7 +35,9 @@ def constant(
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None) -> jax.Array:
-    """Makes zeros."""
+    """Makes zeros; of texts, empty ones, on the host."""
+    if as_dtype(dtype).name == "string":
+        return as_tensors(np.full(static_shape(shape), b"", object))
     return jnp.zeros(static_shape(shape), jax_dtype(dtype))
 
 

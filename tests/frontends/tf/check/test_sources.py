@@ -70,3 +70,13 @@ def test_what_is_no_notebook_says_so(tmp_path, text):
     path.write_text(text)
     with pytest.raises(UnreadableError, match="not a notebook"):
         read(path)
+
+
+def test_cells_may_begin_with_blanks(tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.write_text(
+        notebook(("code", "x = 1\n"), ("code", "\n for y in (1, 2):\n   print(y)\n x\n"))
+    )
+    # The fixes of a cell count columns in this text.
+    assert [text for _, text in cells_of(json.loads(path.read_text()))][1].startswith("\nfor y")
+    assert read(path).text == "x = 1\n\n\nfor y in (1, 2):\n  print(y)\nx\n\n"

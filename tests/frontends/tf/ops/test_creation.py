@@ -60,3 +60,9 @@ def test_making():
     same(tf.linspace(0.0, 1.0, 5), np.linspace(0, 1, 5, dtype=F32))
     same(tf.sequence_mask([1, 3, 0]), np.arange(3) < np.array([[1], [3], [0]]))
     same(tf.sequence_mask([1], maxlen=3, dtype=tf.float32), np.array([[1, 0, 0]], F32))
+
+
+def test_zeros_of_texts_are_empty_ones():
+    empty = tf.zeros([0, 1], tf.string)
+    assert tf.concat([empty, [["Map"]]], 0).numpy().tolist() == [[b"Map"]]
+    assert tf.zeros([2], tf.string).numpy().tolist() == [b"", b""]
