@@ -14,7 +14,7 @@ _COLUMNS = ["workload", "devices", "against", "ours, ms", "theirs, ms", "times a
 _MODELS = """
 ## Models
 
-TensorFlow is tried with `tf_keras` and, for `Model.fit` on one device, with Keras 3; of each figure the better one counts. Stock Keras on JAX runs the same
+TensorFlow is tried with `tf_keras` and, for `Model.fit` on one device, with Keras 3; of each figure the better one counts. `Model.fit` on one device has no strategy. Stock Keras on JAX runs the same
 script. Where a training step draws random numbers, as `Dropout` does, the losses that are compared are those of an evaluation.
 
 ![Times as fast, per model](models.svg)
@@ -23,7 +23,7 @@ script. Where a training step draws random numbers, as `Dropout` does, the losse
 ### Start and memory
 
 Seconds from the start of the process to the end of the first step, with nothing kept from an earlier run, and of the next run; and the most
-memory that the process has had after all its turns, on one device. Ours, theirs, and how many times theirs ours is.
+memory that the process has had after all its turns, on one device. Each start is measured once, so a busy machine shows in it. Ours, theirs, and how many times theirs ours is.
 
 {starts}"""
 

@@ -35,14 +35,18 @@ class Lesson:
 
 
 def fit(tf: Any, devices: int, lesson: Lesson) -> tuple[Ready, Callable[[], None]]:
-    """Model.fit under MirroredStrategy; on stock Keras on JAX, if there is no front end."""
+    """Model.fit, under MirroredStrategy on several devices; on stock Keras on JAX, if there is no front end.
+
+    On one device there is no strategy: under it TensorFlow's steps of large tables take eight times as long and more.
+    """
     if tf is None:
         os.environ |= {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
         import keras
 
         scope = contextlib.nullcontext()
     else:
-        keras, scope = tf.keras, mirrored(tf, devices).scope()
+        strategy = mirrored(tf, devices) if devices > 1 else tf.distribute.get_strategy()
+        keras, scope = tf.keras, strategy.scope()
     with scope:
         model, loss = lesson.build(keras)
         same_weights(model)
