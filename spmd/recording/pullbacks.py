@@ -1,12 +1,11 @@
-"""Compiled pullbacks: what takes gradients back through operations that run again and again outside of programs.
+"""Compiled pullbacks: what takes gradients back through operations that run outside of programs.
 
-`jax.vjp` linearizes an operation in Python each time that it runs, for a millisecond or more. A loop that no program
-holds runs the same operations on arrays of the same shapes in every step, so from some run on a program takes their
-gradients. It computes what it needs of the forward pass anew, from the operands.
+`jax.vjp` linearizes an operation in Python each time that it runs, for a millisecond or more, and runs what it is made of
+piece by piece, each with a compilation of its own. So a program takes the gradients of an operation, one for all operands
+of the same shapes. It computes what it needs of the forward pass anew, from the operands.
 """
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,8 +13,6 @@ from jax.core import Tracer
 
 from spmd._jax_internals import BoundOperation, constant_outputs
 
-# A program takes as long to compile as some dozens of runs take without it.
-_RUNS_UNCOMPILED = 10
 # Operations that are known at a time; the oldest one goes.
 _MOST_KNOWN = 1024
 
@@ -59,20 +56,19 @@ class Pullback:
 
 
 class Pullbacks:
-    """Pullbacks by operation and shapes; those that came often enough are compiled.
+    """Pullbacks by operation and shapes of the operands.
 
     Source: `jax.vjp`, `jax.jit`.
     """
 
     def __init__(self) -> None:
         """Knows no operation yet."""
-        self._known: dict[Any, int | Pullback] = {}
-        self._lock = threading.Lock()
+        self._known: dict[Any, Pullback | None] = {}
 
     def get(
         self, bind: BoundOperation, args: Sequence[Any], positions: Sequence[int]
-    ) -> Pullback | Callable[[Any], None] | None:
-        """Finds what takes gradients back through an operation.
+    ) -> Pullback | None:
+        """Finds what takes gradients back through an operation; compiles nothing yet.
 
         Args:
             bind: the operation.
@@ -80,8 +76,7 @@ class Pullbacks:
             positions: those that gradients are taken by.
 
         Returns:
-            The pullback; or, before there is one, what is to be told the operation's `jax.vjp`; None of an operation in a
-            trace, or of one that cannot be told from others.
+            The pullback; None of an operation in a trace, of one that cannot be told from others, and of one that has none.
         """
         if any(isinstance(value, Tracer) for value in args):
             return None
@@ -89,20 +84,28 @@ class Pullbacks:
         if identity is None:
             return None
         key = identity, tuple(map(jax.typeof, args)), tuple(positions)
-        found = self._known.get(key, 0)
-        if isinstance(found, Pullback):
-            return found
+        if key not in self._known:
+            found = _pullback(bind, args, positions)
+            while len(self._known) >= _MOST_KNOWN:
+                self._known.pop(next(iter(self._known)), None)
+            self._known[key] = found
+        return self._known.get(key)
 
-        def ran(pull: Any) -> None:
-            with self._lock:
-                enough = found + 1 >= _RUNS_UNCOMPILED
-                self._known[key] = (
-                    Pullback(bind, positions, constant_outputs(pull)) if enough else found + 1
-                )
-                if len(self._known) > _MOST_KNOWN:
-                    del self._known[next(iter(self._known))]
 
-        return ran
+def _pullback(
+    bind: BoundOperation, args: Sequence[Any], positions: Sequence[int]
+) -> Pullback | None:
+    constant: list[bool] = []
+
+    def linearize(*values: Any) -> None:
+        _, pull = jax.vjp(lambda *inner: bind(*replaced(args, positions, inner)), *values)
+        constant[:] = constant_outputs(pull)
+
+    try:
+        jax.eval_shape(linearize, *(args[index] for index in positions))
+    except Exception:  # whoever records it finds out what is wrong with it
+        return None
+    return Pullback(bind, positions, constant)
 
 
 def replaced(args: Sequence[Any], positions: Sequence[int], values: Sequence[Any]) -> list[Any]:

@@ -25,7 +25,7 @@ from jax.core import Tracer
 from spmd._jax_internals import BoundOperation, constant_outputs, interposed, zero_cotangent
 from spmd.errors import RecordedGradientError, Remedy
 from spmd.lowering import Lookup, RowProgram, differentiable_by_rows
-from spmd.recording.pullbacks import Pullback, Pullbacks, replaced
+from spmd.recording.pullbacks import Pullbacks, replaced
 from spmd.state import WRITE_OBSERVERS, adapters
 
 _PULLBACKS = Pullbacks()
@@ -306,10 +306,10 @@ class Recording:
             return self._look_up(program, bind, args)
         inputs = [args[index] for index in positions]
         known = _PULLBACKS.get(bind, args, positions)
-        if isinstance(known, Pullback):
+        if known is not None:
             result, pull, constant = bind(*args), functools.partial(known, args), known.constant
         else:
-            result, pull, constant = _linearized(bind, args, positions, known)
+            result, pull, constant = _linearized(bind, args, positions)
         several = isinstance(result, (list, tuple))
         outputs = list(result) if several else [result]
         constant = [*constant] or [False] * len(outputs)
@@ -370,10 +370,7 @@ class Recording:
 
 
 def _linearized(
-    bind: BoundOperation,
-    args: Sequence[Any],
-    positions: Sequence[int],
-    ran: Callable[[Any], None] | None,
+    bind: BoundOperation, args: Sequence[Any], positions: Sequence[int]
 ) -> tuple[Any, Callable[[Any], Any], Sequence[bool]]:
     """Runs an operation, and returns its result, its pullback, and which outputs are constant."""
 
@@ -387,8 +384,6 @@ def _linearized(
         # No gradient goes through this operation. That matters only to who asks for one; and if it
         # failed for another reason, it fails here again.
         return bind(*args), _refuse(error), []
-    if ran is not None:
-        ran(pull)
     return result, pull, constant
 
 
