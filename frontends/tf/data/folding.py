@@ -8,6 +8,7 @@ from frontends.tf._typing import Nested
 from frontends.tf.data import cardinality
 from frontends.tf.data.base import DatasetBase, map_function
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
+from frontends.tf.data.host_tensors import as_tensors
 from spmd.input.pipeline import first_state, next_state, scanned, taken_while, unique
 
 
@@ -41,7 +42,7 @@ class Folding(DatasetBase):
         state = first_state(initial_state)
         for element in self:
             state = next_state("reduce", state, function.one((state, element)))
-        return state
+        return as_tensors(state)
 
     def scan(
         self,

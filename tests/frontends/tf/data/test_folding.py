@@ -12,10 +12,17 @@ def numbers(dataset):
 
 
 def test_reduce():
-    # Both stand in the documentation of tf.data.Dataset.reduce.
+    # Both stand in the documentation of Dataset.reduce.
     assert Dataset.range(5).reduce(np.int64(0), lambda x, _: x + 1) == 5
     assert Dataset.range(5).reduce(np.int64(0), lambda x, y: x + y) == 10
     assert Dataset.range(0).reduce(7, lambda x, y: x + y) == 7
+
+
+def test_reduce_gives_tensors():
+    total = Dataset.from_tensor_slices([8, 3]).reduce(0, lambda state, value: state + value)
+    assert (total.numpy(), total.dtype) == (11, np.int32)
+    both = Dataset.range(3).reduce((0.0, b""), lambda state, _: (state[0] + 1.0, state[1]))
+    assert [one.numpy() for one in both] == [3.0, b""]
 
 
 def test_reduce_of_structures_gives_elements_as_one_argument():
@@ -58,7 +65,7 @@ def test_the_state_stays_what_it_is():
 
 
 def test_scan():
-    """The example of tf.data.Dataset.scan: a cumulative sum."""
+    """The example of Dataset.scan: a cumulative sum."""
     scanned = Dataset.range(10).scan(np.int64(0), lambda s, x: (s + x, s + x))
     expected = [0, 1, 3, 6, 10, 15, 21, 28, 36, 45]
     assert numbers(scanned) == numbers(scanned) == expected
@@ -87,7 +94,7 @@ def test_take_while():
 
 
 def test_unique():
-    # The expected values stand in the documentation of tf.data.Dataset.unique.
+    # The expected values stand in the documentation of Dataset.unique.
     dataset = Dataset.from_tensor_slices([1, 37, 2, 37, 2, 1]).unique()
     assert numbers(dataset) == numbers(dataset) == [1, 37, 2]
     assert [str(x) for x in Dataset.from_tensor_slices(["a", "bb", "a"]).unique()] == ["a", "bb"]
