@@ -5,6 +5,7 @@ piece by piece, each with a compilation of its own. So a program takes the gradi
 of the same shapes. It computes what it needs of the forward pass anew, from the operands.
 """
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,6 +65,7 @@ class Pullbacks:
     def __init__(self) -> None:
         """Knows no operation yet."""
         self._known: dict[Any, Pullback | None] = {}
+        self._lock = threading.Lock()
 
     def get(
         self, bind: BoundOperation, args: Sequence[Any], positions: Sequence[int]
@@ -84,12 +86,15 @@ class Pullbacks:
         if identity is None:
             return None
         key = identity, tuple(map(jax.typeof, args)), tuple(positions)
-        if key not in self._known:
+        try:
+            return self._known[key]
+        except KeyError:
             found = _pullback(bind, args, positions)
-            while len(self._known) >= _MOST_KNOWN:
-                self._known.pop(next(iter(self._known)), None)
+        with self._lock:
+            if len(self._known) >= _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
             self._known[key] = found
-        return self._known.get(key)
+        return found
 
 
 def _pullback(
