@@ -13,7 +13,7 @@ from jax._src import ad_util, core, distributed, hardware_utils, xla_bridge
 from jax._src.export import shape_poly
 from jax._src.interpreters import partial_eval as pe
 from jax.core import ShapedArray
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 from spmd.source_lines import is_user_file
 
@@ -21,6 +21,9 @@ from spmd.source_lines import is_user_file
 _MOST_FOLDED, _LARGEST_FOLDED = 64, 1 << 16
 # Which only change what replicas are known to share.
 _CASTS = frozenset({"pvary", "pcast"})
+_NOT_TO_REPEAT = frozenset(
+    {"device_put", "pure_callback", "io_callback", "debug_callback", "rng_uniform"}
+)
 _LINEAR = frozenset({"add", "sub", "mul", "neg", "convert_element_type"})
 
 
@@ -51,8 +54,14 @@ class BoundOperation:
 
     @property
     def identity(self) -> Hashable | None:
-        """What tells it from operations that compute something else; None if that cannot be told, or it has effects."""
-        if "subfuns" in self.params or (self.program is not None and self.program.effects):
+        """What tells it from operations that compute something else.
+
+        None if that cannot be told, or if it must not run again: it calls Python, draws, or goes to another device.
+        """
+        if "subfuns" in self.params or self.name in _NOT_TO_REPEAT:
+            return None
+        programs = [one for one in self.params.values() if isinstance(one, (Jaxpr, ClosedJaxpr))]
+        if any(one.effects or _is_not_to_repeat(one) for one in programs):
             return None
         identity = self._primitive, tuple(sorted(self.params.items(), key=lambda item: item[0]))
         try:
@@ -60,6 +69,19 @@ class BoundOperation:
         except TypeError:
             return None
         return identity
+
+
+def _is_not_to_repeat(program: Any) -> bool:
+    return any(
+        equation.primitive.name in _NOT_TO_REPEAT
+        or any(
+            _is_not_to_repeat(inner)
+            for value in equation.params.values()
+            for inner in (value if isinstance(value, (tuple, list)) else (value,))
+            if isinstance(inner, (Jaxpr, ClosedJaxpr))
+        )
+        for equation in program.eqns
+    )
 
 
 Operate = Callable[[BoundOperation, Sequence[Any]], Any]

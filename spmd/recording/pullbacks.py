@@ -14,7 +14,7 @@ from jax.core import Tracer
 
 from spmd._jax_internals import BoundOperation, constant_outputs
 
-# Operations that are known at a time; the oldest one goes.
+# Operations that are known at a time; the one that came first goes.
 _MOST_KNOWN = 1024
 
 

@@ -307,6 +307,8 @@ class Recording:
         inputs = [args[index] for index in positions]
         known = _PULLBACKS.get(bind, args, positions)
         if known is not None:
+            # Whoever made an array of NumPy may write to it before the gradient is taken.
+            args = [jnp.array(one) if isinstance(one, np.ndarray) else one for one in args]
             result, pull, constant = bind(*args), functools.partial(known, args), known.constant
         else:
             result, pull, constant = _linearized(bind, args, positions)
@@ -345,10 +347,8 @@ class Recording:
         ]
 
         def of_inputs(*values: Any) -> Any:
-            replaced = list(args)
-            for index, value in zip(others, values, strict=False):
-                replaced[index] = value
-            return list(program.run(replaced, values[len(others) :]))
+            operands = replaced(args, others, values[: len(others)])
+            return list(program.run(operands, values[len(others) :]))
 
         outputs, pull = jax.vjp(of_inputs, *(args[index] for index in others), *rows)
 

@@ -73,7 +73,8 @@ def convert_to_tensor(
     if not isinstance(value, np.ndarray | np.generic):
         array = _narrow(array)
     require_room(array, array.dtype)
-    return jnp.asarray(array, jax_dtype(array.dtype))
+    # A copy: whoever made an array of NumPy may write to it.
+    return jnp.array(array, jax_dtype(array.dtype))
 
 
 def _of_dtype(value: TensorLike, dtype: DType) -> Any:

@@ -96,6 +96,10 @@ class Manifests:
 
 
 def _outside(touched: Touched, folder: Path) -> str:
-    caches = str(jax.config.values["jax_compilation_cache_dir"] or os.devnull)
+    # A cache that JAX once opened stays in use when its setting has changed.
+    caches = (
+        str(jax.config.values["jax_compilation_cache_dir"] or os.devnull),
+        os.path.expanduser("~/.cache/jaxtribute/"),
+    )
     paths = [path for path in touched.outside(folder, reads=True) if not path.startswith(caches)]
     return f"touched {', '.join(paths)}" if paths else ""

@@ -103,3 +103,37 @@ def test_the_oldest_operation_goes(known, monkeypatch):
     for size in range(1, 5):
         gradients(lambda x: x**3, jnp.ones(size))
     assert len(known) == 2
+
+
+def test_operands_of_numpy_may_change_before_the_gradient():
+    x, buffer = jnp.ones(()), np.zeros((4, 4), np.float32)
+    recording = Recording()
+    with recording.recording():
+        total = jnp.zeros(())
+        for value in (1, 2, 3):
+            buffer[:] = value
+            total = total + jnp.sum(x * buffer)
+    (found,) = recording.gradient([total], [x])
+    assert float(found) == 16 * 6
+
+
+def test_python_is_not_called_again():
+    calls = []
+
+    def host(x):
+        calls.append(1)
+        return np.asarray(x) * 2
+
+    @jax.custom_vjp
+    def doubled(x):
+        return jax.pure_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    doubled.defvjp(lambda x: (doubled(x), None), lambda _, cotangent: (2 * cotangent,))
+    compiled_function = jax.jit(lambda x: doubled(x) * x)
+    x = jnp.float32(3.0)
+    recording = Recording()
+    with recording.recording():
+        y = compiled_function(x)
+    (found,) = recording.gradient([y], [x])
+    assert float(found) == 12
+    assert len(calls) == 1
