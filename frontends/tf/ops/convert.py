@@ -102,7 +102,7 @@ def _of_dtype(value: TensorLike, dtype: DType) -> Any:
             f"cut off. If they may be, cast them: tf.cast(value, tf.{dtype.name})."
         )
     require_room(array, dtype)
-    return jnp.asarray(value, jax_dtype(dtype))
+    return jnp.array(value, jax_dtype(dtype))
 
 
 def _rank(dtype: DTypeLike) -> int:

@@ -1,6 +1,5 @@
 """`tf.saved_model.load`: models that predict without their code, by the program that was saved."""
 
-import contextlib
 import functools
 import os
 from collections.abc import Mapping, Sequence
@@ -207,9 +206,11 @@ class LoadedFunction:
         if len(self._programs) == 1:
             return self._programs[0](args, kwargs)
         for program in self._programs:
-            with contextlib.suppress(TypeError, ValueError):
-                program.leaves(args, kwargs)
-                return program(args, kwargs)
+            try:
+                leaves = program.leaves(args, kwargs)
+            except (TypeError, ValueError):
+                continue
+            return program.run(leaves)
         expected = "".join(f"\n    {one}" for one in self._programs)
         raise ValueError(
             "Could not find matching concrete function to call loaded from the SavedModel. Got "

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Notes of the artifact. Programs of methods have names that no signature has.
 FUNCTIONS, ATTRIBUTES = "functions", "attributes"
-METHOD = "method-{name}"
+METHOD = "method-{number}"
 _SERVING_DEFAULT = "serving_default"
 _Path = tuple[str | int, ...]
 # Of a declared tensor of unknown rank: a program has one rank.
@@ -75,7 +75,7 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
         name = ".".join(map(str, where))
         programs: list[tuple[str, dict[str, Any]]] = []
         for endpoint, arguments in _variants(name, function, variables):
-            label = METHOD.format(name=f"{name}-{len(programs)}")
+            label = METHOD.format(number=len(endpoints))
             endpoints[label] = endpoint
             programs.append((label, dataclasses.asdict(arguments)))
         if programs:
@@ -198,7 +198,8 @@ def _endpoint(
             _fix(arguments, function.python_function, parameter, tree)
             continue
         labels = [spec.name or parameter for spec in below]
-        if len(set(labels)) < len(labels):
+        taken = {spec.name for spec in specs}
+        if len(set(labels)) < len(labels) or not taken.isdisjoint(labels):
             labels = [f"{parameter}_{index}" for index in range(len(below))]
         for label, spec in zip(labels, below, strict=True):
             if spec.shape is None:
@@ -207,17 +208,16 @@ def _endpoint(
                     "tf.TensorSpec([None, None], dtype)."
                 )
             specs.append(export.ArraySpec(label, tuple(spec.shape), as_dtype(spec.dtype).name))
-        known_as = labels[0] if len(labels) == 1 else parameter
-        arguments.order.append(known_as)
-        arguments.tensors[known_as] = labels
-    run = _stateless(name, function, variables)
+        arguments.order.append(parameter)
+        arguments.tensors[parameter] = labels
 
-    def compute(weights: list[Any], inputs: list[Any]) -> tuple[Any, dict[int, Any]]:
-        rest = iter(inputs)
-        filled = [next(rest) if _is_spec(leaf) else leaf for leaf in leaves]
-        some, named = jax.tree.unflatten(structure, filled)
-        return run(weights, some, named)
+    def filled(tensors: list[Any]) -> Call:
+        rest = iter(tensors)
+        return jax.tree.unflatten(
+            structure, [next(rest) if _is_spec(leaf) else leaf for leaf in leaves]
+        )
 
+    compute = _stateless(name, function, filled, variables)
     return export.Endpoint(compute, specs, derivatives=1), arguments
 
 
@@ -234,9 +234,12 @@ def _fix(arguments: Arguments, function: Callable[..., Any], parameter: str, val
 
 
 def _stateless(
-    name: str, function: Function, variables: Sequence[Any]
-) -> Callable[[list[Any], Any, Any], tuple[Any, dict[int, Any]]]:
-    """Makes a function take the values of variables, and return those that it changes."""
+    name: str,
+    function: Function,
+    filled: Callable[[list[Any]], Call],
+    variables: Sequence[Any],
+) -> Callable[[list[Any], list[Any]], tuple[Any, dict[int, Any]]]:
+    """Makes a function take the values of variables and its tensors, and return the variables that it changes."""
     python = converted(function.python_function, function.autograph)
     table, _ = discover(python)
     indices = {id(one): index for index, one in enumerate(variables)}
@@ -244,11 +247,10 @@ def _stateless(
     foreign = [one for one in table.variables if id(one) not in indices]
     order = [indices[id(one)] for one in known]
 
-    def compute(values: list[Any], others: list[Any], args: Any, kwargs: Any) -> Any:
-        given = {
-            id(one): value
-            for one, value in zip([*known, *foreign], [*values, *others], strict=True)
-        }
+    def compute(values: list[Any], others: list[Any], tensors: list[Any]) -> Any:
+        pairs = zip([*known, *foreign], [*values, *others], strict=True)
+        given = {id(one): value for one, value in pairs}
+        args, kwargs = filled(tensors)
         with table.lifted([given[id(one)] for one in table.variables]):
             result = jax.tree.map(convert_to_tensor, python(*args, **kwargs), is_leaf=is_variable)
             after = dict(zip(map(id, table.variables), table.read(), strict=True))
@@ -259,16 +261,16 @@ def _stateless(
         }
         return result, changed, [after[id(one)] for one in foreign]
 
-    def run(weights: list[Any], args: Any, kwargs: Any) -> tuple[Any, dict[int, Any]]:
+    def run(weights: list[Any], tensors: list[Any]) -> tuple[Any, dict[int, Any]]:
         values, others = [weights[index] for index in order], [value_of(one) for one in foreign]
-        program, shape = jax.make_jaxpr(compute, return_shape=True)(values, others, args, kwargs)
+        program, shape = jax.make_jaxpr(compute, return_shape=True)(values, others, tensors)
         # What a function reaches it need not use: the optimizer beside the layers, say.
         for one, place in zip(foreign, program.jaxpr.invars[len(values) :], strict=False):
             if _is_used(program.jaxpr, place, foreign):
                 raise ExportError(
                     f"The function {name!r} uses {one!r}, which is not in the module. Keep it in an attribute: self.v = v."
                 )
-        leaves = jaxpr_as_fun(program)(*jax.tree.leaves((values, others, args, kwargs)))
+        leaves = jaxpr_as_fun(program)(*jax.tree.leaves((values, others, tensors)))
         result, changed, _ = jax.tree.unflatten(jax.tree.structure(shape), leaves)
         return result, {int(index): value for index, value in changed.items()}
 
