@@ -21,13 +21,13 @@ def map_rows(fn: Callable[[Any], Any], elems: Nested, signature: Nested) -> Any:
     Args:
         fn: takes a row of each part of `elems`, in their structure.
         elems: structure of arrays and ragged tensors with as many rows each.
-        signature: `RaggedTensorSpec`s where results are to be ragged though their lengths agree.
+        signature: dtypes and specs of the result, in its structure, or one for all; None means those of `elems`.
 
     Returns:
-        In the structure of the result: a ragged tensor where results are ragged, or their lengths differ.
+        In the structure of the result: ragged tensors where the signature says so, or where the lengths of rows differ.
 
     Raises:
-        ValueError: the parts have not equally many rows, or there are none and nothing says what `fn` returns.
+        ValueError: the parts have not equally many rows, or a result is not what the signature says.
     """
     call = converted(fn)
     parts = [
@@ -43,23 +43,33 @@ def map_rows(fn: Callable[[Any], Any], elems: Nested, signature: Nested) -> Any:
         call(nest.pack_sequence_as(elems, [part[index] for part in parts]))
         for index in range(counts.pop())
     ]
-    said = [one for one in nest.flatten(signature) if isinstance(one, RaggedTensorSpec)]
+    like = elems if signature is None else signature
+    said = parts if signature is None else nest.flatten(signature)
     if not results:
-        if not said:
-            raise ValueError(
-                "tf.map_fn: there are no rows, so nothing tells what fn returns. Say so: fn_output_signature=..."
-            )
-        spec = said[0]
-        return RaggedTensor.from_row_splits(np.zeros(0, spec.dtype), np.zeros(1, np.int64))
-    columns = zip(*map(nest.flatten, results), strict=True)
-    return nest.pack_sequence_as(
-        results[0], [_stacked(list(column), bool(said)) for column in columns]
-    )
+        return nest.pack_sequence_as(like, list(map(_empty, said)))
+    columns = [list(column) for column in zip(*map(nest.flatten, results), strict=True)]
+    said = said * len(columns) if len(said) == 1 else said
+    if len(said) != len(columns):
+        raise ValueError(
+            f"tf.map_fn: fn returned {len(columns)} tensors, but there are {len(said)} "
+            f"{'in elems' if signature is None else 'in fn_output_signature'}. Say what it returns: "
+            "fn_output_signature=(tf.float32, tf.RaggedTensorSpec([None], tf.int32))."
+        )
+    stacked = map(_stacked, columns, said)
+    return nest.pack_sequence_as(results[0], list(stacked))
 
 
-def _stacked(rows: list[Any], to_ragged: bool) -> Any:
-    some_ragged = any(isinstance(row, RaggedTensor) for row in rows)
-    shapes = {np.shape(row) for row in rows} if not some_ragged else set()
-    if some_ragged or len(shapes) > 1 or (to_ragged and shapes != {()}):
-        return stack(rows)
-    return stack_arrays(rows)
+def _stacked(rows: list[Any], said: Any) -> Any:
+    is_ragged = any(isinstance(row, RaggedTensor) for row in rows)
+    shapes = set() if is_ragged else {np.shape(row) for row in rows}
+    to_ragged = isinstance(said, (RaggedTensor, RaggedTensorSpec)) and shapes != {()}
+    return stack(rows) if is_ragged or len(shapes) > 1 or to_ragged else stack_arrays(rows)
+
+
+def _empty(said: Any) -> Any:
+    if not isinstance(said, (RaggedTensor, RaggedTensorSpec)):
+        return convert_to_tensor(np.zeros(0, np.dtype(getattr(said, "dtype", said))))
+    found: Any = np.zeros(0, said.dtype)
+    for _ in range(max(said.ragged_rank or 1, 1)):
+        found = RaggedTensor.from_row_splits(found, np.zeros(1, np.int64))
+    return found

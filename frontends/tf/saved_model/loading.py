@@ -11,11 +11,12 @@ from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.concrete_function import specs_of
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.dtypes import as_dtype
-from frontends.tf.saved_model.modules import ATTRIBUTES, FUNCTIONS, Arguments
+from frontends.tf.saved_model.modules import ATTRIBUTES, CONTAINERS, FUNCTIONS, Arguments
 from frontends.tf.saved_model.options import LoadOptions
 from frontends.tf.saved_model.received import RECEIVED, Received
 from frontends.tf.variable import Variable
 from spmd import export
+from spmd.errors import ExportError
 from spmd.typing import StrPath
 
 
@@ -339,6 +340,11 @@ class LoadedModule(LoadedObject):
 
 
 def _module(artifact: export.Artifact, variables: list[Variable]) -> LoadedModule:
+    if CONTAINERS not in artifact.notes:
+        raise ExportError(
+            "This module was saved by an earlier version of jaxtribute, which described its functions otherwise. Save it "
+            "again with this version: tf.saved_model.save(module, path)."
+        )
     endpoints = dict(artifact.endpoints)
     leaves: list[tuple[Sequence[Any], Any]] = [
         (path, variables[index]) for path, index in artifact.notes[ATTRIBUTES]
@@ -363,18 +369,24 @@ def _module(artifact: export.Artifact, variables: list[Variable]) -> LoadedModul
         for step in above:
             place = place.setdefault(step, {})
         place[last] = leaf
-    attributes = {name: _restored(value) for name, value in tree.items()}
+    lengths = {tuple(path): length for path, length in artifact.notes[CONTAINERS]}
+    attributes = {name: _restored(value, (name,), lengths) for name, value in tree.items()}
     return LoadedModule(signatures, variables, attributes)
 
 
-def _restored(tree: Any) -> Any:
-    """Makes lists and objects of what was below an attribute."""
+def _restored(
+    tree: Any, path: tuple[str | int, ...], lengths: Mapping[tuple[str | int, ...], int | None]
+) -> Any:
+    """Makes lists, dicts and objects of what was below an attribute; what nothing was saved of is an empty object."""
     if not isinstance(tree, dict):
         return tree
-    values = {key: _restored(value) for key, value in tree.items()}
-    if all(isinstance(key, int) for key in values):
-        return [values[key] for key in sorted(values)]
-    return LoadedObject({str(key): value for key, value in values.items()})
+    values = {key: _restored(value, (*path, key), lengths) for key, value in tree.items()}
+    if path not in lengths:
+        return LoadedObject(values)
+    length = lengths[path]
+    if length is None:
+        return values
+    return [values.get(index, LoadedObject({})) for index in range(length)]
 
 
 def load(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from jax.extend.core import Jaxpr
 
 # Notes of the artifact. Programs of methods have names that no signature has.
-FUNCTIONS, ATTRIBUTES = "functions", "attributes"
+FUNCTIONS, ATTRIBUTES, CONTAINERS = "functions", "attributes", "containers"
 METHOD = "method-{number}"
 _SERVING_DEFAULT = "serving_default"
 _Path = tuple[str | int, ...]
@@ -98,16 +98,41 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
             ATTRIBUTES: [
                 [list(where), indices[id(one)]] for where, one in places if id(one) in indices
             ],
+            CONTAINERS: list(_containers(module)),
         },
     )
     for reason in left_out.values():
         _warn(reason)
 
 
+def _modules(module: Module) -> Iterator[tuple[_Path, Module]]:
+    """Yields a module and its submodules, with the names and keys that lead there."""
+    yield (), module
+    yield from module._flatten(predicate=lambda leaf: isinstance(leaf, Module), with_path=True)
+
+
+def _containers(module: Module) -> Iterator[tuple[_Path, int | None]]:
+    """Yields where lists and dicts are, and how long lists are; None stands for a dict."""
+
+    def below(path: _Path, value: object) -> Iterator[tuple[_Path, int | None]]:
+        if isinstance(value, (list, tuple)):
+            yield path, len(value)
+            for index, one in enumerate(value):
+                yield from below((*path, index), one)
+        elif isinstance(value, Mapping):
+            yield path, None
+            for key, one in value.items():
+                if isinstance(key, (str, int)):
+                    yield from below((*path, key), one)
+
+    for path, owner in _modules(module):
+        for name, value in vars(owner).items():
+            yield from below((*path, name), value)
+
+
 def _methods(module: Module) -> Iterator[tuple[_Path, Function]]:
     """Yields the compiled functions in a module and its submodules, with the names and keys that lead there."""
-    below = module._flatten(predicate=lambda leaf: isinstance(leaf, Module), with_path=True)
-    for path, owner in (((), module), *below):
+    for path, owner in _modules(module):
         for name in sorted(set(dir(type(owner))) | set(vars(owner))):
             if isinstance(inspect.getattr_static(owner, name, None), Function):
                 yield (*path, name), getattr(owner, name)

@@ -33,12 +33,28 @@ def test_structures():
     assert (most.numpy().tolist(), more.numpy().tolist()) == ([2, 3, 6], [2, 3, 4])
 
 
+def test_equal_lengths_are_ragged_where_elems_or_the_signature_are():
+    even = tf.ragged.constant([[1, 2], [3, 4]])
+    assert tf.map_fn(tf.square, even).to_list() == [[1, 4], [9, 16]]
+    ragged, dense = tf.map_fn(
+        lambda row: (row, row * 2),
+        even,
+        fn_output_signature=(tf.RaggedTensorSpec([None], tf.int32), tf.TensorSpec([2], tf.int32)),
+    )
+    assert ragged.to_list() == [[1, 2], [3, 4]]
+    assert dense.numpy().tolist() == [[2, 4], [6, 8]]
+
+
 def test_no_rows():
     empty = tf.ragged.constant([], dtype=tf.int32, ragged_rank=1)
-    spec = tf.RaggedTensorSpec([None], tf.int32)
-    assert tf.map_fn(lambda row: row, empty, fn_output_signature=spec).to_list() == []
-    with pytest.raises(ValueError, match="nothing tells what fn returns"):
-        tf.map_fn(lambda row: row, empty)
+    assert tf.map_fn(lambda row: row, empty).to_list() == []
+    sums = tf.map_fn(tf.reduce_sum, empty, fn_output_signature=tf.int32)
+    assert (sums.shape, sums.dtype) == ((0,), tf.int32)
+
+
+def test_another_number_of_results_than_said():
+    with pytest.raises(ValueError, match="fn returned 2 tensors, but there are 3 in fn_output"):
+        tf.map_fn(lambda row: (row, row), ROWS, fn_output_signature=(tf.int32,) * 3)
 
 
 def test_parts_of_other_lengths():

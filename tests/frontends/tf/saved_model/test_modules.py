@@ -178,6 +178,51 @@ def test_tensors_of_unknown_rank(tmp_path):
     assert loaded.doubled(tf.ones([1, 3])).tolist() == [[2, 2, 2]]
 
 
+class Holding(tf.Module):
+    """Lists, dicts and arguments of all kinds."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = ["nothing to save", Layer(), {"b": Layer()}, {5: Layer()}]
+        self.parts[2]["b"].scale.assign(3.0)
+
+    @tf.function
+    def named(self, x, mode="double"):
+        return x * 2 if mode == "double" else x
+
+    @tf.function
+    def sized(self, n):
+        return tf.zeros([n])
+
+    @tf.function(autograph=False)
+    def switched(self, x, on=False):
+        return x + 1 if on else x
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32, "first"), tf.TensorSpec([])])
+    def both(self, a, first):
+        return a - first
+
+
+def test_arguments_and_containers_of_all_kinds(tmp_path):
+    module = Holding()
+    one = tf.ones([])
+    module.named(one)
+    module.named(one, "other")
+    module.sized(3)
+    module.switched(one)
+    module.switched(one, on=True)
+    for part in (module.parts[1], module.parts[2]["b"], module.parts[3][5]):
+        part(one)
+    tf.saved_model.save(module, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+    assert [float(loaded.named(1.0)), float(loaded.named(1.0, mode="other"))] == [2, 1]
+    assert loaded.sized(3).tolist() == [0, 0, 0]
+    assert [float(loaded.switched(1.0)), float(loaded.switched(1.0, True))] == [1, 2]
+    assert float(loaded.both(a=3.0, first=1.0)) == 2
+    _, second, third, fourth = loaded.parts
+    assert [float(part(1.0)) for part in (second, third["b"], fourth[5])] == [2, 3, 2]
+
+
 def test_loaded_functions_are_trained_on(tmp_path):
     layer = Layer()
     layer(tf.ones([2]))
