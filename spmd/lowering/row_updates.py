@@ -518,8 +518,13 @@ def _merge(size: int, parts: Sequence[jax.Array]) -> tuple[jax.Array, jax.Array]
     numbers, rows = jnp.concatenate(parts[::2]), jnp.concatenate(parts[1::2])
     numbers = jnp.where((numbers < 0) | (numbers > size), size, numbers)
     count = min(len(numbers), size + 1)
-    numbers, places = jnp.unique(numbers, size=count, fill_value=size, return_inverse=True)
-    sums = jax.ops.segment_sum(rows, places.reshape(-1), count)
+    # Not jnp.unique: JAX 0.12 makes operations of it that a program made by hand cannot hold.
+    order = jnp.argsort(numbers)
+    numbers = numbers[order]
+    is_first = jnp.concatenate([jnp.ones(1, bool), numbers[1:] != numbers[:-1]])
+    places = jnp.cumsum(is_first) - 1
+    sums = jax.ops.segment_sum(rows[order], places, count, indices_are_sorted=True)
+    numbers = jnp.full(count, size, numbers.dtype).at[places].set(numbers)
     exists = (numbers < size).reshape(-1, *[1] * (rows.ndim - 1))
     return numbers, jnp.where(exists, sums, 0)
 
