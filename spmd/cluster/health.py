@@ -5,7 +5,7 @@ Both are off unless an environment variable asks for them:
     JAXTRIBUTE_HEALTH_ADDRESS=0.0.0.0:8080  serves /healthz, for probes, and /metrics, for Prometheus
     JAXTRIBUTE_HEARTBEAT_FILE=/tmp/beat     is written each second
 
-Tasks that share a machine share the variables: task 1 takes the next port, and the file is named after it (`/tmp/beat-1`).
+Tasks that share a machine share the variables: the second one of a machine takes the next port, and the file `/tmp/beat-1`.
 """
 
 import atexit

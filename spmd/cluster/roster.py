@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from spmd.cluster.address import is_loopback, split_address
+from spmd.cluster.address import canonical_host, is_loopback, split_address
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +52,12 @@ class Roster:
         """Whether all processes run on this machine, by their addresses."""
         return all(is_loopback(split_address(address)[0]) for address in self.addresses)
 
+    @property
+    def index_on_machine(self) -> int:
+        """Index of this process among those of its machine, by their addresses."""
+        hosts = [_machine(address) for address in self.addresses[: self.process_id + 1]]
+        return hosts[:-1].count(hosts[-1])
+
     def label(self, process: int) -> str:
         """Returns the name and address of a process."""
         return f"{self.names[process]} ({self.addresses[process]})"
@@ -73,3 +79,8 @@ class Roster:
         except ValueError:
             return False
         return own and port == other_port and (is_loopback(host) or is_loopback(other_host))
+
+
+def _machine(address: str) -> str:
+    host = split_address(address)[0]
+    return "" if is_loopback(host) else canonical_host(host)

@@ -94,13 +94,13 @@ def initialize(
             f"This process has joined a cluster already, as {_position(_joined.roster)}, and cannot join another one, "
             f"as {_position(roster)}. Call it once, or with the same arguments."
         )
-    error_file.start(roster.process_id if roster.is_local else 0)
+    error_file.start(roster.index_on_machine)
     if len(roster.addresses) == 1:
         _joined = _Joined(roster, None, patience)
         return
     _check_nothing_runs(roster)
     _check_attempt(roster)
-    health.start(patience, roster.process_id if roster.is_local else 0)
+    health.start(patience, roster.index_on_machine)
     failures.take_over()
     meeting = meet(roster, start)
     limits = Limits(patience, min(patience, _SILENT_SECONDS), min(patience, _APART_SECONDS))

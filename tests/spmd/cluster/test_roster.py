@@ -37,6 +37,21 @@ def test_a_cluster_on_one_machine(addresses, local):
 
 
 @pytest.mark.parametrize(
+    ("addresses", "indices"),
+    [
+        (["a:1", "b:1"], [0, 0]),
+        (["a:1", "a:2", "b:1", "A.:3", "b:2"], [0, 1, 0, 2, 1]),
+        (["[fd00::1]:1", "[fd00:0::1]:2"], [0, 1]),
+        (["localhost:1", "127.0.0.2:1", "[::1]:1", "0.0.0.0:1"], [0, 1, 2, 3]),
+        (["a:1", "localhost:1"], [0, 0]),
+    ],
+)
+def test_processes_of_a_machine_are_numbered(addresses, indices):
+    rosters = [Roster(addresses, process) for process in range(len(addresses))]
+    assert [roster.index_on_machine for roster in rosters] == indices
+
+
+@pytest.mark.parametrize(
     ("mine", "other", "own", "same"),
     [
         ("a:1", "A:1", False, True),

@@ -58,6 +58,23 @@ def test_a_task_that_starts_again_and_again_does_not_train(monkeypatch):
     assert not raised.value.retryable
 
 
+@pytest.mark.parametrize(("process", "index"), [(0, 0), (1, 0), (2, 1)])
+def test_tasks_of_one_machine_have_files_of_their_own(monkeypatch, process, index):
+    found = []
+
+    def end(*_):
+        raise ClusterStartError("nobody came")
+
+    monkeypatch.setattr(runtime, "_check_nothing_runs", lambda roster: None)
+    monkeypatch.setattr(runtime.error_file, "start", found.append)
+    monkeypatch.setattr(runtime.health, "start", lambda _, task: found.append(task))
+    monkeypatch.setattr(runtime.failures, "take_over", lambda: None)
+    monkeypatch.setattr(runtime, "meet", end)
+    with pytest.raises(ClusterStartError):
+        initialize(["10.0.0.1:1", "10.0.0.2:1", "10.0.0.2:2"], process)
+    assert found == [index, index]
+
+
 def test_a_start_that_failed_is_tried_again(monkeypatch):
     """Two of two addresses, without another process: what meets them and what JAX does are stand-ins."""
     tries, failures = [], iter([ClusterStartError("the port was taken"), KeyboardInterrupt()])
