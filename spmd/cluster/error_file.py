@@ -4,7 +4,7 @@
 
 What comes first in it is the first cause, as the report has it: of a task that ended because another one failed, that is what
 the other one failed with. Then comes the end of the task's own traceback, if it has one. Tasks that share a machine share the
-variable: the file of task 1 is `/tmp/error-1`. Kubernetes shows the file `/dev/termination-log` as the message of a container
+variable: the second one of a machine has the file `/tmp/error-1`. Kubernetes shows the file `/dev/termination-log` as the message of a container
 that has ended.
 """
 
@@ -77,6 +77,12 @@ def start(task: int) -> None:
         file.note_error(error)
 
     sys.excepthook = note
+
+
+def note_error(error: BaseException) -> None:
+    """Records the error that ends this task, if somebody wants to know."""
+    if _file is not None:
+        _file.note_error(error)
 
 
 def note_cause(text: str) -> None:

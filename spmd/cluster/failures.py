@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import jax
 
-from spmd.cluster import report
+from spmd.cluster import error_file, report
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.cluster.sigterm import Sigterm
 from spmd.cluster.watchdog import Watchdog
@@ -25,9 +25,9 @@ from spmd.errors import ClusterStartError, ClusterWaitError
 
 _MAX_CHARACTERS = 2000
 _OF_ANOTHER_SECONDS = 5.0  # how long the watchdog may take to see that another process has died
-_LEAVE_SECONDS = (
-    10.0  # how long a process may take for what is left to do once all scripts have ended
-)
+# How long a process that is told to end may take for what is left to do once all scripts have ended. Kubernetes, Slurm and
+# `jaxtribute launch` kill it after 30 seconds; the last ten are for the report.
+_LEAVE_SECONDS = 20.0
 _FLUSH_SECONDS = 5.0  # how long a stuck reader of the output may delay the exit
 # What a collective or the coordination service reports when a peer has died, after XLA's status. Only the first line
 # counts: an error of a Python function that a step calls follows in later ones.
@@ -48,13 +48,17 @@ def take_over() -> None:
     def report_uncaught(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None
     ) -> None:
+        patience = _OF_ANOTHER_SECONDS
         if _watchdog is not None and any(map(_is_of_peers, _with_causes(error))):
             # If another process has died, the watchdog says so and ends this one: that is all there is to say.
-            _watchdog.join(_OF_ANOTHER_SECONDS)
+            # Whoever kills this one meanwhile finds the error in the file.
+            error_file.note_error(error)
+            _watchdog.join(patience)
+            patience = 0.0
         before(kind, error, traceback)
         if isinstance(error, ClusterStartError) and error.retryable:
             _exit(RETRYABLE_EXIT_CODE)
-        report_failure(error, shown=True)
+        _report(error, patience, shown=True)
 
     sys.excepthook = report_uncaught
     on_main = threading.current_thread() is threading.main_thread()
@@ -101,7 +105,7 @@ def report_to(watchdog: Watchdog | None) -> None:
     _watchdog = watchdog
 
 
-def report_failure(error: BaseException, *, shown: bool = False) -> None:
+def report_failure(error: BaseException) -> None:
     """Tells the other processes that this one has failed, and ends it; does nothing outside a cluster.
 
     An error from JAX may follow from another process's death: the watchdog gets five seconds to find out who died. If it
@@ -110,8 +114,13 @@ def report_failure(error: BaseException, *, shown: bool = False) -> None:
 
     Args:
         error: the failure.
-        shown: whether its traceback has been printed.
     """
+    if _watchdog is not None:
+        error_file.note_error(error)
+        _report(error, _OF_ANOTHER_SECONDS, shown=False)
+
+
+def _report(error: BaseException, patience: float, *, shown: bool) -> None:
     if _watchdog is None:
         return
     chain = list(_with_causes(error))
@@ -120,16 +129,22 @@ def report_failure(error: BaseException, *, shown: bool = False) -> None:
     code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
     text = "".join(traceback.format_exception_only(error)).strip()[:_MAX_CHARACTERS]
     what = f"failed: {text}\nThe whole traceback is in its own output."
-    _watchdog.fail(what, code, _OF_ANOTHER_SECONDS if may_be else 0.0, shown=shown)
+    _watchdog.fail(what, code, patience if may_be else 0.0, shown=shown)
 
 
 def _end() -> None:
     if _watchdog is not None:
         _watchdog.fail("was told to end, by SIGTERM.", RETRYABLE_EXIT_CODE, 0.0)
-        # That returns only if the scripts of all tasks have ended, and this process is about to end by itself. Started again,
-        # it would wait for tasks that do not come any more.
+        # That returns only if the scripts of all tasks have ended, and this process is about to end by itself, with its own
+        # code. Started again, it would wait for tasks that do not come any more.
         time.sleep(_LEAVE_SECONDS)
-        _exit(0)
+        # What is cut off may be a save: this is no success.
+        text = (
+            f"SIGTERM: what this task still does at its end takes more than {_LEAVE_SECONDS:g} s, and is cut off. It exits "
+            f"with code {RETRYABLE_EXIT_CODE} (retryable)."
+        )
+        error_file.note_cause(text)
+        report.write([f"{text} Its Python stacks:"], stacks=True)
     _exit(RETRYABLE_EXIT_CODE)
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from jax.errors import JaxRuntimeError
 
-from spmd.cluster import failures, sigterm
+from spmd.cluster import error_file, failures, sigterm
 from spmd.errors import ClusterWaitError, StateError
 
 
@@ -106,7 +106,35 @@ def test_an_error_of_peers_is_printed_if_no_report_ends_the_process_before(told,
     error = ValueError("UNKNOWN: Gloo all-reduce failed: Connection reset by peer")
     sys.excepthook(ValueError, error, None)
     assert printed == [((ValueError, error, None), [], [5.0])]
-    assert told[0][1:] == (143, 5.0, True)
+    assert told[0][1:] == (143, 0.0, True)  # the five seconds are over
+
+
+def test_an_error_that_may_be_of_peers_waits_for_news_once(told, printed):
+    sys.excepthook(JaxRuntimeError, JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"), None)
+    assert [waited for *_, waited in printed] == [[]]
+    assert told[0][1:] == (1, 5.0, True)
+
+
+@pytest.mark.parametrize("is_caught", [False, True])
+def test_an_error_that_is_held_back_is_in_the_file_meanwhile(
+    told, printed, monkeypatch, tmp_path, is_caught
+):
+    """Whoever kills the process in these seconds leaves no other trace of it."""
+    path = tmp_path / "error"
+    monkeypatch.setattr(error_file, "_file", error_file.ErrorFile(path))
+    held = []
+
+    def hold(*_, **__):
+        held.append(path.read_text())
+
+    monkeypatch.setattr(failures._watchdog, "join", hold)
+    monkeypatch.setattr(failures._watchdog, "fail", hold)
+    error = ValueError("UNKNOWN: Gloo all-reduce failed: Connection reset by peer")
+    if is_caught:
+        failures.report_failure(error)
+    else:
+        sys.excepthook(ValueError, error, None)
+    assert held[0] == f"ValueError: {error}\n"
 
 
 def test_sigterm_is_left_to_a_script_that_handles_it(monkeypatch):
@@ -168,3 +196,41 @@ def deep(status):
 def test_a_script_that_exits_by_itself_keeps_its_code(run_python, end, status, reported):
     ended = run_python("-c", SCRIPT + end, status=status)
     assert ended.stdout.strip() == reported
+
+
+LAST_PHASE = """
+import atexit, os, signal, sys, time
+from pathlib import Path
+from spmd.cluster import error_file, failures
+
+class Watchdog:
+    def fail(self, *_):
+        pass  # the scripts of all tasks have ended
+
+def save():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(float(sys.argv[3]))
+    Path(sys.argv[2]).write_text("all of it")
+
+error_file.start(0)
+failures._LEAVE_SECONDS = float(sys.argv[1])
+failures.take_over()
+failures.report_to(Watchdog())
+atexit.register(save)
+"""
+
+
+def test_what_is_left_to_do_is_done_on_sigterm(run_python, tmp_path):
+    path = tmp_path / "saved"
+    assert not run_python("-c", LAST_PHASE, "60", path, "0.3").stderr
+    assert path.read_text() == "all of it"
+
+
+def test_what_is_cut_off_by_sigterm_is_no_success(run_python, tmp_path):
+    path, left = tmp_path / "saved", {"JAXTRIBUTE_ERROR_FILE": str(tmp_path / "error")}
+    ended = run_python("-c", LAST_PHASE, "0.05", path, "60", status=143, environment=left)
+    assert not path.exists()
+    report = "SIGTERM: what this task still does at its end takes more than 0.05 s, and is cut off."
+    assert f"jaxtribute: {report} It exits with code 143 (retryable)." in ended.stderr
+    assert "in save" in ended.stderr
+    assert (tmp_path / "error").read_text().startswith(report)
