@@ -49,6 +49,7 @@ from spmd.cluster.runtime import wait_seconds as wait_seconds
 from spmd.cluster.shared_random import SharedDraws as SharedDraws
 from spmd.cluster.shared_random import shared_seed as shared_seed
 from spmd.cluster.store import all_gather_small as all_gather_small
+from spmd.cluster.strangers import ANSWER_SECONDS as ANSWER_SECONDS
 from spmd.cluster.strangers import Refusals as Refusals
 from spmd.cluster.strangers import Strangers as Strangers
 from spmd.cluster.strangers import plain as plain

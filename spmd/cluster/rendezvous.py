@@ -26,7 +26,7 @@ from spmd.cluster.job_token import (
     read_token,
 )
 from spmd.cluster.roster import Roster
-from spmd.cluster.strangers import Refusals, Strangers, plain
+from spmd.cluster.strangers import ANSWER_SECONDS, Refusals, Strangers, plain
 from spmd.cluster.wire import (
     MAX_BYTES,
     Line,
@@ -37,7 +37,6 @@ from spmd.cluster.wire import (
 from spmd.errors import ClusterStartError
 
 _BEAT = 1.0  # seconds between two messages of a waiting process
-_SILENCE = 5.0  # a process that is silent for so long has left
 _PATIENCE = 10.0  # process 0 may have to wait out a silence before it answers
 _QUIET = 1.0  # a start that takes no longer prints nothing
 _AGAIN = 10.0  # seconds after which the same line is printed again
@@ -315,7 +314,7 @@ def _receive(
     # What a stranger sends piece by piece does not count.
     overdue = set(strangers.overdue())
     for guest in list(guests):
-        if guest.line in overdue or time.monotonic() - guest.heard > _SILENCE:
+        if guest.line in overdue or time.monotonic() - guest.heard > ANSWER_SECONDS:
             _dismiss(guest, guests, strangers)
             if guest.process:
                 wait.departed.add(guest.process)

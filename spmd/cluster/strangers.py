@@ -12,7 +12,7 @@ from collections.abc import Callable
 from spmd.cluster.wire import Line
 
 MOST = 64  # the oldest goes when there are more
-SECONDS = 5.0  # that each has, whatever it sends meanwhile
+ANSWER_SECONDS = 5.0  # that whoever connects has to answer, and that a stranger has in all, whatever it sends meanwhile
 MOST_REFUSALS = 10  # which are told of; a stranger could fill a disk with them
 
 
@@ -47,7 +47,11 @@ class Strangers:
         """Lists those that take too long, and the oldest if they are too many."""
         now, lines = time.monotonic(), list(self._arrived)
         crowded = set(lines[: max(0, len(lines) - MOST)])
-        return [line for line, at in self._arrived.items() if line in crowded or now - at > SECONDS]
+        return [
+            line
+            for line, at in self._arrived.items()
+            if line in crowded or now - at > ANSWER_SECONDS
+        ]
 
 
 class Refusals:

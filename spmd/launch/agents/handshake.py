@@ -14,10 +14,18 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spmd.cluster import Line, Refusals, Strangers, is_proof, make_challenge, prove, readable
+from spmd.cluster import (
+    ANSWER_SECONDS,
+    Line,
+    Refusals,
+    Strangers,
+    is_proof,
+    make_challenge,
+    prove,
+    readable,
+)
 from spmd.errors import LaunchError
 
-_SECONDS = 5.0  # that a leader has to answer
 _STRANGER_BYTES = 16_384  # room for the command of an agent
 _SAME = "Give every agent the same secret: RAY_AUTH_TOKEN_PATH names a file with the same contents on every machine."
 
@@ -37,7 +45,7 @@ def greet(line: Line, token: bytes, claim: Mapping[str, Any]) -> list[dict[str, 
         LaunchError: who answers does not have the secret, or finds that this agent does not have it.
         ConnectionError: it does not answer.
     """
-    deadline, own = time.monotonic() + _SECONDS, make_challenge()
+    deadline, own = time.monotonic() + ANSWER_SECONDS, make_challenge()
     line.send({"challenge": own})
     answer = _next(line, deadline)[0]
     theirs = answer.get("challenge")
@@ -61,7 +69,7 @@ def _next(line: Line, deadline: float) -> list[dict[str, Any]]:
                 raise ConnectionError("who listens there closed the connection")
             if messages:
                 return messages
-    raise ConnectionError(f"who listens there has said nothing for {_SECONDS:g} s")
+    raise ConnectionError(f"who listens there has said nothing for {ANSWER_SECONDS:g} s")
 
 
 class Door:

@@ -276,7 +276,7 @@ def test_what_a_stranger_sends(start, addresses, words):
 
 
 def test_many_strangers(start, addresses, monkeypatch):
-    monkeypatch.setattr(strangers, "SECONDS", 1.0)
+    monkeypatch.setattr(strangers, "ANSWER_SECONDS", 1.0)
     first, said = start(addresses[:2], 0)
     said.wait_for("waits for")
     with contextlib.ExitStack() as stack:

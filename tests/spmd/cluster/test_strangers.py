@@ -34,7 +34,7 @@ def test_the_oldest_go_when_they_are_too_many(monkeypatch):
 def test_each_has_some_time(monkeypatch):
     with connected(2) as (found, lines):
         assert found.overdue() == []
-        monkeypatch.setattr(strangers, "SECONDS", 0.0)
+        monkeypatch.setattr(strangers, "ANSWER_SECONDS", 0.0)
         assert found.overdue() == lines
 
 

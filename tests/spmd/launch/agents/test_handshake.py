@@ -118,8 +118,8 @@ def test_what_is_no_greeting_ends_the_connection(house: House, sent: bytes) -> N
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handshake, "_SECONDS", 0.2)
-    monkeypatch.setattr(strangers, "SECONDS", 0.2)
+    monkeypatch.setattr(handshake, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(strangers, "ANSWER_SECONDS", 0.2)
 
 
 def test_a_silent_stranger_is_dropped(impatient: None, house: House) -> None:
