@@ -46,6 +46,8 @@ T = TypeVar("T")
 # Makes the block that a call of the function runs in, such as one in which it may draw random numbers; called
 # with what it draws from while it is traced, or None where it runs.
 Surroundings: TypeAlias = Callable[[TracedDraws | None], AbstractContextManager[object]]
+# The shape and dtype of each component of an element.
+_Shapes: TypeAlias = tuple[tuple[tuple[int, ...], Any], ...]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -115,7 +117,9 @@ class MapFunction:
         self._draws = draws
         self._lock = threading.RLock()
         self._traces: bool | None = None
-        self._seeds: Sequence[Seed] = ()  # of its draws
+        # Of its draws, by the shapes of an element; None where it cannot be traced for them.
+        self._seeds: dict[_Shapes, Sequence[Seed] | None] = {}
+        self._first_seeds: Sequence[Seed] = ()
         self._programs: set[Any] = set()
         self._calls: Counter[Any] = Counter()
         self._one = jax.jit(self._traceable)
@@ -123,8 +127,8 @@ class MapFunction:
 
     @property
     def is_random(self) -> bool:
-        """Whether the compiled function draws random numbers; known once `traces` was asked."""
-        return bool(self._seeds)
+        """Whether the function, compiled for the first spec, draws random numbers; known once `traces` was asked."""
+        return bool(self._first_seeds)
 
     def traces(self, spec: Specs) -> bool:
         """Tells whether the function is compiled, for elements of `spec` (no unknown sizes)."""
@@ -142,8 +146,9 @@ class MapFunction:
     def one(self, element: Element) -> Element:
         """Returns the function's result for one element."""
         if self.traces_for(element) and self._may_compile("one", element):
-            numbers = self.numbers(1)
-            return self._run(self._one, element, self._keys(numbers, 0))
+            seeds = self._seeds_for("one", element) or ()
+            keys = self._keys(self._reserved(1, 1) if seeds else None, seeds, 0)
+            return self._run(self._one, element, keys)
         return call_on_cpu(self._call, element)
 
     def many(self, batch: Batch, numbers: Numbers | None = None) -> Batch:
@@ -156,20 +161,22 @@ class MapFunction:
             numbers: A number for each row, as `numbers` returned them; needed if the function draws.
         """
         if self._may_compile("many", batch):
-            return self._run(self._many, batch, self._keys(numbers))
+            seeds = self._seeds_for("many", batch) or ()
+            return self._run(self._many, batch, self._keys(numbers, seeds))
         return call_on_cpu(self._called, list(split(batch)))
 
-    def numbers(self, count: int, full: int = 0) -> Numbers | None:
-        """Numbers elements, for what they draw; None if the function, which must trace, draws nothing.
+    def numbers(self, count: int, batch: Batch | None = None) -> Numbers | None:
+        """Numbers elements, for what they draw; None if the function, which must trace, draws nothing for them.
 
         Args:
             count: How many elements.
-            full: How many rows a batch of them is padded to.
+            batch: They are its first rows, and others pad it; None numbers elements of the first spec.
         """
-        if self._draws is None or not self.is_random:
+        if batch is None:
+            return self._reserved(count, count) if self.is_random else None
+        if not self._may_compile("many", batch) or not self._seeds_for("many", batch):
             return None
-        first = self._draws.reserve(count)
-        return first + np.minimum(np.arange(max(count, full)), count - 1)
+        return self._reserved(count, len(jax.tree.leaves(batch)[0]))
 
     def stacked(self, elements: Sequence[Element]) -> Batch:
         """Returns the batch of the function's results for elements, of which there is at least one."""
@@ -219,14 +226,8 @@ class MapFunction:
         return specs.varying_like(spec, specs.spec_of(result))
 
     def _try_tracing(self, spec: Specs) -> bool:
-        rows = specs.batch_spec(spec, 2)
-        keys = None if self._draws is None else np.stack([abstract_keys()] * 2)
-
-        def call(batch: PyTree) -> PyTree:
-            return jax.vmap(self._traceable)(batch, keys)
-
         try:
-            call_on_cpu(lambda given: specs.result_spec(call, given), rows)
+            self._first_seeds = self._traced_seeds(spec)
         except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
             first_line = str(error).partition("\n")[0]
             _LOGGER.info(
@@ -237,13 +238,57 @@ class MapFunction:
                 else f"JAX cannot trace it ({type(error).__name__}: {first_line})",
             )
             return False
+        shapes = tuple((tuple(leaf.shape), leaf.dtype) for leaf in jax.tree.leaves(spec))
+        self._seeds[shapes] = self._first_seeds
         return True
+
+    def _traced_seeds(self, spec: Specs) -> Sequence[Seed]:
+        """Traces the function, as compiling it does, for what it draws."""
+        keys = None if self._draws is None else np.stack([abstract_keys()] * 2)
+        seeds: list[Seed] = []
+
+        def traceable(element: PyTree, keys: Any) -> PyTree:
+            result, drawn = self._traced(element, keys)
+            seeds[:] = drawn
+            return result
+
+        def call(batch: PyTree) -> PyTree:
+            return jax.vmap(traceable)(batch, keys)
+
+        rows = specs.batch_spec(spec, 2)
+        call_on_cpu(lambda given: specs.result_spec(call, given), rows)
+        return needed(seeds)
+
+    def _seeds_for(self, kind: str, element: Element) -> Sequence[Seed] | None:
+        """Returns the seeds of what the function draws for elements of these shapes; None if it does not trace for them.
+
+        Which branches of Python it takes, and so what it draws, depends on shapes.
+        """
+        if self._draws is None:
+            return ()
+        shapes = _shapes(kind, element)
+        with self._lock:
+            if shapes not in self._seeds:
+                self._seeds[shapes] = self._find_seeds(kind, element)
+            return self._seeds[shapes]
+
+    def _find_seeds(self, kind: str, element: Element) -> Sequence[Seed] | None:
+        program = self._many if kind == "many" else self._one
+        if not self._first_seeds:
+            # Most functions never draw. Then this is the trace of the program that is called afterwards.
+            with contextlib.suppress(Exception):
+                call_on_cpu(lambda given: jax.eval_shape(program, given, None), element)
+                return ()
+        spec = specs.spec_of(element)
+        try:
+            return self._traced_seeds(specs.row_spec(spec) if kind == "many" else spec)
+        except Exception:  # calls on the elements show what is wrong, if anything is
+            return None
 
     def _may_compile(self, kind: str, element: Element) -> bool:
         """Tells whether to call the compiled function, which may have to be compiled first."""
         leaves = jax.tree.leaves(element)
-        row = slice(1 if kind == "many" else 0, None)
-        shapes = tuple((np.shape(leaf)[row], dtype_of(leaf)) for leaf in leaves)
+        shapes = _shapes(kind, element)
         key = (kind, *(np.shape(leaf) for leaf in leaves[:1]), shapes)
         with self._lock:
             if key not in self._programs and len(self._programs) < _MAX_PROGRAMS:
@@ -254,13 +299,22 @@ class MapFunction:
                 if not (self.is_random and is_rare):
                     self._programs.add(key)
             known = key in self._programs
-        return known and all(map(fits_jax, leaves))
+        return known and all(map(fits_jax, leaves)) and self._seeds_for(kind, element) is not None
 
-    def _keys(self, numbers: Numbers | None, index: Any = ...) -> np.ndarray | None:
+    def _reserved(self, count: int, full: int) -> Numbers | None:
+        """Returns numbers that no other elements get; the last one again for rows that pad."""
+        if self._draws is None:
+            return None
+        first = self._draws.reserve(count)
+        return first + np.minimum(np.arange(max(count, full)), count - 1)
+
+    def _keys(
+        self, numbers: Numbers | None, seeds: Sequence[Seed], index: Any = ...
+    ) -> np.ndarray | None:
         """Returns the keys of elements' draws, or of the one element at an index."""
         if numbers is None or self._draws is None:
             return None
-        return self._draws.keys(numbers, self._seeds)[index]
+        return self._draws.keys(numbers, seeds)[index]
 
     def _run(
         self, program: Callable[..., PyTree], element: Element, keys: np.ndarray | None
@@ -287,12 +341,21 @@ class MapFunction:
         return self._traceable(element, None)
 
     def _traceable(self, element: PyTree, keys: Any) -> PyTree:
+        return self._traced(element, keys)[0]
+
+    def _traced(self, element: PyTree, keys: Any) -> tuple[PyTree, Sequence[Seed]]:
+        """Returns the result, and the seeds of what was drawn."""
         draws = TracedDraws(None if keys is None else jnp.asarray(keys))
         with self._within(draws):
             result = apply(self._function, element)
-        if self._traces is None:
-            self._seeds = needed(draws.seeds)
-        return jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))
+        arrays = jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))
+        return arrays, draws.seeds
+
+
+def _shapes(kind: str, element: Element) -> _Shapes:
+    """Returns the shapes and dtypes of an element's components; of a row's, where `kind` is "many"."""
+    row = slice(1 if kind == "many" else 0, None)
+    return tuple((np.shape(leaf)[row], dtype_of(leaf)) for leaf in jax.tree.leaves(element))
 
 
 def call_once(function: Callable[..., T], element: Element) -> T:
@@ -323,8 +386,7 @@ def mask(predicate: MapFunction, batch: Batch, rows: int) -> np.ndarray:
     Raises:
         TypeError: It did not return one boolean a row.
     """
-    length = len(jax.tree.leaves(batch)[0])
-    return _checked(predicate.many(batch, predicate.numbers(rows, length)), axes=1)[:rows]
+    return _checked(predicate.many(batch, predicate.numbers(rows, batch)), axes=1)[:rows]
 
 
 def _on_host(constant: jax.Array) -> Component:

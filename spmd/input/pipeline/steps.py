@@ -135,7 +135,7 @@ def many_of(functions: Sequence[MapFunction], rows: list[Element], full: int) ->
         if batch is None:
             rows = [function.one(row) for row in rows]
         else:
-            batch = function.many(batch, function.numbers(count, full))
+            batch = function.many(batch, function.numbers(count, batch))
     return stack(rows) if batch is None else first_rows(batch, count)
 
 

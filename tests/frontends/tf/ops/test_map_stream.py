@@ -133,3 +133,16 @@ def test_calls_in_another_process_draw_other_numbers_though_operations_have_seed
         stream.draw_from(each)
         found.append(stream.next_key((1, 2)))
     assert found[0] == found[2] != found[1] == found[3]
+
+
+def test_what_a_map_draws_may_depend_on_the_shape():
+    def noisy(x):
+        return x + tf.random.uniform([x.shape[0]], 1, 2) if x.shape[0] > 2 else x + 0
+
+    def rows():
+        return map(np.zeros, (1, 2, 3, 4))
+
+    signature = tf.TensorSpec([None], tf.float32)
+    found = list(tf.data.Dataset.from_generator(rows, output_signature=signature).map(noisy))
+    assert [np.count_nonzero(each) for each in found] == [0, 0, 3, 4]
+    assert len(set(np.concatenate(found).tolist())) == 8

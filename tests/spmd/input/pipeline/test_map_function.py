@@ -92,10 +92,43 @@ def test_each_row_draws_by_a_number_of_its_own():
     function = random_function(lambda x, word: (x, word))
     assert function.traces(SPEC)
     assert function.is_random
-    assert function.many(ROWS, function.numbers(2, 3))[1].tolist() == [10, 11, 11]
+    assert function.many(ROWS, function.numbers(2, ROWS))[1].tolist() == [10, 11, 11]
     assert function.one(ROWS[0])[1] == 12
     assert function.stacked(list(ROWS))[1].tolist() == [13, 14, 15]
     assert not MapFunction(doubled, None, None, Counted()).is_random
+
+
+def by_length(x, draw):
+    """Draws for two components or more, and cannot be traced for four or more."""
+    if len(x) > 3:
+        np.asarray(x)
+    return x + draw()[0] if len(x) > 1 else x
+
+
+@pytest.mark.parametrize("lengths", [(1, 2, 3), (2, 1, 4)])
+def test_what_is_drawn_may_depend_on_the_shape(lengths, monkeypatch):
+    monkeypatch.setattr(map_function, "_CALLS_BEFORE_PROGRAM", 0)
+    current = []
+
+    @contextlib.contextmanager
+    def within(traced):
+        current.append(traced)
+        yield
+
+    def draw():
+        return current[-1].take(None) if current[-1] is not None else (5,)
+
+    function = MapFunction(lambda x: by_length(x, draw), within, None, Counted())
+    # Elements that draw nothing take no number.
+    numbers = iter(range(10, 20))
+    expected = [{1: 0, 4: 5}.get(length) for length in lengths]
+    expected = [next(numbers) if word is None else word for word in expected]
+    zeros = [np.zeros(length, np.uint32) for length in lengths]
+    assert [int(function.one(x)[0]) for x in zeros] == expected
+    for length in lengths[:2]:
+        batch = np.zeros((3, length), np.uint32)
+        drawn = function.many(batch, function.numbers(2, batch))[:2, 0].tolist()
+        assert drawn == ([0, 0] if length == 1 else [next(numbers), next(numbers)])
 
 
 def test_a_function_that_may_not_draw_is_not_compiled():
