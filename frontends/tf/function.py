@@ -42,7 +42,7 @@ from frontends.tf.input_signature import InputSignature
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.gradients import Taped, TapeNeeded
 from frontends.tf.ops.traced_range import UnknownLengthError
-from frontends.tf.ops.unwritten import call_on_element
+from frontends.tf.ops.unwritten import FoundShapes, call_on_element
 from frontends.tf.reads_dataset import reads_dataset
 from frontends.tf.traced_values import NEEDS_VALUE
 from frontends.tf.variable import TracedInitialValueError, Variable
@@ -96,6 +96,7 @@ class Function(Inlined):
         self.autograph = autograph
         self._converted = converted(python_function, autograph)
         self._taped = Taped(self._converted)
+        self._unwritten = FoundShapes()
         self.__wrapped__ = python_function
         functools.update_wrapper(self, python_function, updated=())
         self._options = autograph, input_signature, reduce_retracing
@@ -140,7 +141,7 @@ class Function(Inlined):
             # A function inside a function, or under tf.vectorized_map, is a part of the outer one's program; under a
             # tape its operations are recorded one by one. In a map that runs on elements, texts and sizes differ from
             # one to the next, and each would need a program.
-            with call_on_element(self._converted, args, kwargs):
+            with call_on_element(self._converted, args, kwargs, self._unwritten):
                 return self._converted(*args, **kwargs)
         if (runner := runner_now()) is not None:
             return runner.run_function(self, args, kwargs)

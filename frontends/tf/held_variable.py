@@ -18,7 +18,7 @@ from frontends.tf.aggregation import (
 from frontends.tf.distribute.device_names import devices_of, long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
 from frontends.tf.graph import Operation, condition, current_graph
-from frontends.tf.ops.map_stream import require_no_write
+from frontends.tf.ops.map_stream import is_only_for_shapes, require_no_write
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_component import VariableComponent, component_names
 from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
@@ -240,6 +240,8 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     def _set(self, value: TensorLike) -> None:
         require_no_write()
+        if is_only_for_shapes():
+            return  # another thread may read the variable meanwhile
         if self._weight is not None and self._weight.set_scoped(value):
             return
         changes = condition()

@@ -13,7 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.ops.map_stream import in_compiled_map, in_map, next_key, require_no_write
+from frontends.tf.ops.map_stream import (
+    in_compiled_map,
+    in_map,
+    is_only_for_shapes,
+    next_key,
+    require_no_write,
+)
 from spmd.integrations.keras import KerasObject, Method
 
 
@@ -34,17 +40,19 @@ def draw_in_map(draw: Method, /, self: KerasObject, ordered: bool = True) -> Any
 
 def make_in_map(make: Method, /, self: KerasObject, *args: Any, **kwargs: Any) -> None:
     """Wraps `Variable.__init__`: a variable outlives the program of the map function that makes it."""
-    if not in_compiled_map():
+    if not (in_compiled_map() or is_only_for_shapes()):
         return make(self, *args, **kwargs)
     with jax.ensure_compile_time_eval():
         return make(self, *args, **kwargs)
 
 
 def assign_in_map(assign: Method, /, self: KerasObject, value: Any) -> Any:
-    """Wraps `Variable.assign`: a compiled map function writes no variable.
+    """Wraps `Variable.assign`: a compiled map function writes no variable, nor does one that is traced for shapes.
 
     Raises:
         RuntimeError: the map function is being traced.
     """
     require_no_write()
+    if is_only_for_shapes():
+        return value
     return assign(self, value)

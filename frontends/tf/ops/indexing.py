@@ -18,8 +18,8 @@ from frontends.tf.ops.convert import (
     static_int,
     static_shape,
 )
+from frontends.tf.ops.map_stream import is_only_for_shapes
 from frontends.tf.ops.positions import existing
-from frontends.tf.ops.unwritten import is_only_for_shapes
 
 _UNKNOWN_COUNT = (
     "tf.where(condition): how many coordinates there are is known only when the program runs, and programs have fixed "

@@ -134,6 +134,14 @@ class CompiledDraws:
         return _jax_internals.trace_state() == self._state
 
 
+class _ForShapes:
+    """Random numbers that nobody uses, of a map function that is traced for nothing but shapes."""
+
+    def next_key(self, entropy: tuple[int, ...] | None) -> tuple[list[int], int]:
+        """Takes the same key each time."""
+        return [0, 0], 0
+
+
 @functools.lru_cache(256)
 def _seed_words(entropy: tuple[int, ...]) -> list[int]:
     return key_words(entropy)
@@ -155,6 +163,16 @@ def drawing_from(stream: _Draws) -> AbstractContextManager[_Draws | None]:
         stream: what it draws from.
     """
     return assigned(_CURRENT, stream)
+
+
+def only_for_shapes() -> AbstractContextManager[object]:
+    """Marks a block in which a map function is traced for nothing but shapes: it draws no numbers and writes no variables."""
+    return drawing_from(_ForShapes())
+
+
+def is_only_for_shapes() -> bool:
+    """Tells whether a map function is traced for nothing but shapes on this thread."""
+    return isinstance(_CURRENT.get(None), _ForShapes)
 
 
 def in_map() -> bool:
