@@ -54,14 +54,8 @@ class BoundOperation:
 
     @property
     def identity(self) -> Hashable | None:
-        """What tells it from operations that compute something else.
-
-        None if that cannot be told, or if it must not run again: it calls Python, draws, or goes to another device.
-        """
-        if "subfuns" in self.params or self.name in _NOT_TO_REPEAT:
-            return None
-        programs = [one for one in self.params.values() if isinstance(one, (Jaxpr, ClosedJaxpr))]
-        if any(one.effects or _is_not_to_repeat(one) for one in programs):
+        """What tells it from operations that compute something else; None if that cannot be told."""
+        if "subfuns" in self.params:
             return None
         identity = self._primitive, tuple(sorted(self.params.items(), key=lambda item: item[0]))
         try:
@@ -69,6 +63,14 @@ class BoundOperation:
         except TypeError:
             return None
         return identity
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it may run again: it does not call Python, draw, or go to another device."""
+        programs = [one for one in self.params.values() if isinstance(one, (Jaxpr, ClosedJaxpr))]
+        return self.name not in _NOT_TO_REPEAT and not any(
+            one.effects or _is_not_to_repeat(one) for one in programs
+        )
 
 
 def _is_not_to_repeat(program: Any) -> bool:

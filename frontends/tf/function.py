@@ -251,7 +251,7 @@ class Function(Inlined):
         concrete = ConcreteFunction(
             self, self._name, self._forms, signature, lower if can_lower else None
         )
-        self._remember(args, kwargs)
+        self._remember(signature)
         return concrete
 
     def with_function(self, python_function: Callable[..., Any]) -> "Function":
@@ -274,8 +274,7 @@ class Function(Inlined):
     def _name(self) -> str:
         return getattr(self.python_function, "__name__", repr(self.python_function))
 
-    def _remember(self, args: Nested, kwargs: Nested) -> None:
-        signature = specs_of(args), specs_of(kwargs)
+    def _remember(self, signature: Call) -> None:
         named = [f"{name}={value!r}" for name, value in signature[1].items()]
         shown = f"{self._name}({', '.join([*map(repr, signature[0]), *named])})"
         self._signatures[shown] = signature
@@ -359,7 +358,7 @@ class Function(Inlined):
                 result = self._traced(strategy, other, use)
                 self._meshes[strategy] = other
             if self.experimental_get_tracing_count() > traced:
-                self._remember(args, kwargs)
+                self._remember((specs_of(args), specs_of(kwargs)))
             return result
         except _CONCRETE_VALUE_ERRORS:
             # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.

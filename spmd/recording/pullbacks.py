@@ -38,10 +38,7 @@ class Pullback:
         self.constant = constant
 
         def pull(args: list[Any], cotangents: Any) -> list[Any]:
-            def of_inputs(*values: Any) -> Any:
-                return bind(*replaced(args, positions, values))
-
-            _, pull_back = jax.vjp(of_inputs, *(args[index] for index in positions))
+            _, pull_back = linearized(bind, args, positions)
             return list(pull_back(cotangents))
 
         self._pull = jax.jit(pull)
@@ -78,7 +75,8 @@ class Pullbacks:
             positions: those that gradients are taken by.
 
         Returns:
-            The pullback; None of an operation in a trace, of one that cannot be told from others, and of one that has none.
+            The pullback; None of an operation in a trace, of one that cannot be told from others or must not
+            run again, and of one that has none.
         """
         if any(isinstance(value, Tracer) for value in args):
             return None
@@ -100,17 +98,26 @@ class Pullbacks:
 def _pullback(
     bind: BoundOperation, args: Sequence[Any], positions: Sequence[int]
 ) -> Pullback | None:
+    # Once for each operation, not at each of its calls: it goes through the whole program.
+    if not bind.is_repeatable:
+        return None
     constant: list[bool] = []
 
-    def linearize(*values: Any) -> None:
-        _, pull = jax.vjp(lambda *inner: bind(*replaced(args, positions, inner)), *values)
+    def look(*values: Any) -> None:
+        _, pull = linearized(bind, replaced(args, positions, values), positions)
         constant[:] = constant_outputs(pull)
 
     try:
-        jax.eval_shape(linearize, *(args[index] for index in positions))
+        jax.eval_shape(look, *(args[index] for index in positions))
     except Exception:  # whoever records it finds out what is wrong with it
         return None
     return Pullback(bind, positions, constant)
+
+
+def linearized(bind: BoundOperation, args: Sequence[Any], positions: Sequence[int]) -> Any:
+    """Runs an operation; returns its result, and what takes gradients back to the operands at some positions."""
+    inputs = [args[index] for index in positions]
+    return jax.vjp(lambda *values: bind(*replaced(args, positions, values)), *inputs)
 
 
 def replaced(args: Sequence[Any], positions: Sequence[int], values: Sequence[Any]) -> list[Any]:

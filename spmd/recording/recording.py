@@ -25,7 +25,7 @@ from jax.core import Tracer
 from spmd._jax_internals import BoundOperation, constant_outputs, interposed, zero_cotangent
 from spmd.errors import RecordedGradientError, Remedy
 from spmd.lowering import Lookup, RowProgram, differentiable_by_rows
-from spmd.recording.pullbacks import Pullbacks, replaced
+from spmd.recording.pullbacks import Pullbacks, linearized, replaced
 from spmd.state import WRITE_OBSERVERS, adapters
 
 _PULLBACKS = Pullbacks()
@@ -373,12 +373,8 @@ def _linearized(
     bind: BoundOperation, args: Sequence[Any], positions: Sequence[int]
 ) -> tuple[Any, Callable[[Any], Any], Sequence[bool]]:
     """Runs an operation, and returns its result, its pullback, and which outputs are constant."""
-
-    def of_inputs(*values: Any) -> Any:
-        return bind(*replaced(args, positions, values))
-
     try:
-        result, pull = jax.vjp(of_inputs, *(args[index] for index in positions))
+        result, pull = linearized(bind, args, positions)
         constant = constant_outputs(pull)
     except Exception as error:
         # No gradient goes through this operation. That matters only to who asks for one; and if it

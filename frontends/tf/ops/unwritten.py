@@ -97,10 +97,10 @@ def call_on_element(
         found: what is known of the function from calls before.
     """
     outer = _CALL.get()
-    if not in_map_on_host() and (outer is None or outer.shapes is None):
-        return contextlib.nullcontext()
     if outer is not None and outer.shapes is not None:
         return assigned(_CALL, _Call(None))
+    if not in_map_on_host():
+        return contextlib.nullcontext()
     leaves, structure = jax.tree.flatten((args, kwargs))
     arrays = [i for i, leaf in enumerate(leaves) if _is_array(leaf)]
 

@@ -107,7 +107,12 @@ def _run(
     received: Received,
     inputs: Sequence[TensorLike],
 ) -> Any:
-    arrays = received.arrays(inputs)
+    return _run_on_arrays(endpoint, variables, received.arrays(inputs))
+
+
+def _run_on_arrays(
+    endpoint: export.LoadedEndpoint, variables: list[Variable], arrays: list[jax.Array]
+) -> Any:
     outputs, changed = endpoint([variable.value() for variable in variables], arrays)
     for index, value in changed.items():
         variables[index].assign(value)
@@ -208,10 +213,10 @@ class LoadedFunction:
             return self._programs[0](args, kwargs)
         for program in self._programs:
             try:
-                leaves = program.leaves(args, kwargs)
+                arrays = program.arrays(args, kwargs)
             except (TypeError, ValueError):
                 continue
-            return program.run(leaves)
+            return program.run(arrays)
         expected = "".join(f"\n    {one}" for one in self._programs)
         raise ValueError(
             "Could not find matching concrete function to call loaded from the SavedModel. Got "
@@ -234,17 +239,17 @@ class _LoadedProgram:
         self._arguments = arguments
         self._inputs = endpoint.inputs
         self._received = Received(endpoint, {})
-        self.run = functools.partial(_run, endpoint, variables, self._received)
+        self.run = functools.partial(_run_on_arrays, endpoint, variables)
 
     def __str__(self) -> str:
         fixed = [f"{name}={value!r}" for name, value in self._arguments.fixed.items()]
         return f"{self._name}({', '.join([*map(str, self._inputs), *fixed])})"
 
     def __call__(self, args: tuple[Nested, ...], kwargs: Mapping[str, Nested]) -> Any:
-        return self.run(self.leaves(args, kwargs))
+        return self.run(self.arrays(args, kwargs))
 
-    def leaves(self, args: tuple[Nested, ...], kwargs: Mapping[str, Nested]) -> list[Any]:
-        """Takes the tensors out of a call.
+    def arrays(self, args: tuple[Nested, ...], kwargs: Mapping[str, Nested]) -> list[jax.Array]:
+        """Makes what the program takes of the arguments of a call.
 
         Raises:
             TypeError: it is not one of this program.
@@ -275,8 +280,7 @@ class _LoadedProgram:
             raise TypeError(
                 f"{self._name} takes {', '.join(map(str, self._inputs))}, but got {len(found_leaves)} arrays."
             )
-        self._received.arrays(found_leaves)
-        return found_leaves
+        return self._received.arrays(found_leaves)
 
 
 def _as_json(value: Any) -> Any:
