@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 from spmd._jax_internals import aval_of, has_side_effects
+from spmd.lowering.elementwise import ELEMENTWISE
 from spmd.lowering.row_access import (
     CALLS,
     called_program,
@@ -35,49 +36,6 @@ _MIN_ELEMENTS = 2**20
 # Rows of a table for each row that is added to it, at least.
 _MIN_RATIO = 4
 
-# Of one element of each operand, or of an operand without axes.
-_ELEMENTWISE = frozenset(
-    [
-        "abs",
-        "add",
-        "add_any",
-        "and",
-        "cbrt",
-        "clamp",
-        "convert_element_type",
-        "copy",
-        "copy_p",
-        "div",
-        "eq",
-        "exp",
-        "expm1",
-        "ge",
-        "gt",
-        "integer_pow",
-        "is_finite",
-        "le",
-        "log",
-        "log1p",
-        "logistic",
-        "lt",
-        "max",
-        "min",
-        "mul",
-        "ne",
-        "neg",
-        "not",
-        "or",
-        "pow",
-        "reduce_precision",
-        "rsqrt",
-        "select_n",
-        "sign",
-        "sqrt",
-        "square",
-        "sub",
-        "tanh",
-    ]
-)
 _KEEP_ZEROS = frozenset(
     [
         "abs",
@@ -285,7 +243,7 @@ class _Rewrite:
             )
         elif name == "reduce_sum" and 0 in equation.params["axes"]:
             self._sum(scope, equation)
-        elif name in _ELEMENTWISE and _can_be_bound(equation):
+        elif name in ELEMENTWISE and _can_be_bound(equation):
             self._each(scope, equation)
 
     def _open(self, scope: _Scope, equation: JaxprEqn) -> None:

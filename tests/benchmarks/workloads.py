@@ -96,6 +96,9 @@ def _model(title: str, name: str, *, loop: bool = False, first_start: float = 1.
 
 MODELS = {
     "gpt": _model("GPT-style transformer, 4 layers of 256, 8 texts of 128", "attention.gpt"),
+    "gpt_deep": _model(
+        "GPT-style transformer, 12 layers of 256, 8 texts of 128", "attention.gpt_deep"
+    ),
     "bert": _model(
         "BERT-style encoder with masks, 4 layers of 256, 16 texts of 64", "attention.bert"
     ),

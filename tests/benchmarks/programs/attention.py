@@ -8,7 +8,7 @@ import numpy as np
 from tests.benchmarks.programs.training import Lesson, fit, labels
 from tests.benchmarks.turns import Ready
 
-LAYERS, HEADS, DROPOUT = 4, 4, 0.1
+LAYERS, DEEP, HEADS, DROPOUT = 4, 12, 4, 0.1
 GPT_WORDS, GPT_LENGTH = 5000, 128
 BERT_WORDS, BERT_LENGTH = 8000, 64
 PIXELS, PATCH, CLASSES = 64, 8, 10
@@ -16,19 +16,12 @@ PIXELS, PATCH, CLASSES = 64, 8, 10
 
 def gpt(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
     """Predicts each next word of a text."""
+    return _gpt(tf, devices, LAYERS)
 
-    def build(keras: Any) -> tuple[Any, Any]:
-        words = keras.Input((GPT_LENGTH,), dtype="int32")
-        x = _positions(keras)(keras.layers.Embedding(GPT_WORDS, 256)(words))
-        x = _blocks(keras, x, 256, causal=True)
-        model = keras.Model(words, keras.layers.Dense(GPT_WORDS)(x))
-        return model, keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-    def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
-        texts = labels(generator, GPT_WORDS, rows, GPT_LENGTH + 1)
-        return texts[:, :-1], texts[:, 1:]
-
-    return fit(tf, devices, Lesson(build, data, rows=8, steps=4, drops=True))
+def gpt_deep(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
+    """The same, with more layers."""
+    return _gpt(tf, devices, DEEP)
 
 
 def bert(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
@@ -70,11 +63,26 @@ def vit(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
     return fit(tf, devices, Lesson(build, data, rows=32, steps=4, drops=True))
 
 
-def _blocks(keras: Any, x: Any, width: int, *, causal: bool = False) -> Any:
+def _gpt(tf: Any, devices: int, depth: int) -> tuple[Ready, Callable[[], None]]:
+    def build(keras: Any) -> tuple[Any, Any]:
+        words = keras.Input((GPT_LENGTH,), dtype="int32")
+        x = _positions(keras)(keras.layers.Embedding(GPT_WORDS, 256)(words))
+        x = _blocks(keras, x, 256, depth=depth, causal=True)
+        model = keras.Model(words, keras.layers.Dense(GPT_WORDS)(x))
+        return model, keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
+        texts = labels(generator, GPT_WORDS, rows, GPT_LENGTH + 1)
+        return texts[:, :-1], texts[:, 1:]
+
+    return fit(tf, devices, Lesson(build, data, rows=8, steps=4, drops=True))
+
+
+def _blocks(keras: Any, x: Any, width: int, *, depth: int = LAYERS, causal: bool = False) -> Any:
     """Layers of a transformer that normalize first."""
     layers = keras.layers
     arguments = {"use_causal_mask": True} if causal else {}
-    for _ in range(LAYERS):
+    for _ in range(depth):
         y = layers.LayerNormalization(epsilon=1e-5)(x)
         attention = layers.MultiHeadAttention(HEADS, width // HEADS, dropout=DROPOUT)
         x = layers.Add()([x, layers.Dropout(DROPOUT)(attention(y, y, **arguments))])
