@@ -50,6 +50,8 @@ _TF1 = "It belongs to TensorFlow 1"
 
 # What to do instead, where the name alone finds nothing, or the wrong thing.
 _HINTS = {
+    "tf.disable_tensor_equality": "`==` compares the elements of tensors here; write `x is y` where objects are meant, and "
+    "x.ref() for a key of a dict.",
     **dict.fromkeys(
         (
             *("tf.Session", "tf.InteractiveSession", "tf.get_default_session"),

@@ -9,6 +9,7 @@ import jax
 import jax.export
 
 from frontends.tf._typing import ShapeLike
+from frontends.tf.dimension import Dimension
 
 
 class TensorShape(tuple[int | None, ...]):
@@ -272,60 +273,6 @@ class _Size(int):
     def value(self) -> int:
         """The number."""
         return int(self)
-
-
-class Dimension:
-    """A size of a shape, as an object.
-
-    Attributes:
-        value: the size; None if it is not known.
-
-    Source: `tf.compat.v1.Dimension`.
-    """
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: int | None) -> None:
-        """Wraps a size."""
-        self.value = value
-
-    def __int__(self) -> int:
-        return operator.index(self)
-
-    def __index__(self) -> int:
-        if self.value is None:
-            raise TypeError("The size of this dimension is not known.")
-        return int(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return self.value == (other.value if isinstance(other, Dimension) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __add__(self, other: Any) -> "Dimension":
-        return self._with(operator.add, other)
-
-    def __sub__(self, other: Any) -> "Dimension":
-        return self._with(operator.sub, other)
-
-    def __mul__(self, other: Any) -> "Dimension":
-        return self._with(operator.mul, other)
-
-    def __floordiv__(self, other: Any) -> "Dimension":
-        return self._with(operator.floordiv, other)
-
-    def __mod__(self, other: Any) -> "Dimension":
-        return self._with(operator.mod, other)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def _with(self, combine: Any, other: Any) -> "Dimension":
-        size = other.value if isinstance(other, Dimension) else other
-        return Dimension(None if None in (self.value, size) else combine(self.value, size))
-
-    def __repr__(self) -> str:
-        return f"Dimension({self.value})"
 
 
 def _seen(size: Any) -> Any:

@@ -12,6 +12,7 @@ import jax
 import jax.export
 
 from spmd.errors import ExportError
+from spmd.export.sizes import constraint_in
 from spmd.typing import PyTree
 
 # An artifact runs on all of these, wherever it was written.
@@ -107,17 +108,6 @@ def compile_endpoint(
         ExportError: it cannot be exported.
     """
     specs = jax.tree.leaves(endpoint.inputs)
-    scope = jax.export.SymbolicScope()
-    # The number of rows is the same for all inputs; other open sizes may differ.
-    letters = (f"d{number}" for number in itertools.count())
-
-    def as_symbolic(spec: ArraySpec) -> jax.ShapeDtypeStruct:
-        sizes = [
-            ("rows" if axis == 0 else next(letters)) if size is None else str(size)
-            for axis, size in enumerate(spec.shape)
-        ]
-        shape = jax.export.symbolic_shape(f"({', '.join([*sizes, ''])})", scope=scope)
-        return jax.ShapeDtypeStruct(shape, spec.dtype)
 
     def flat(values: list[Any], arrays: list[Any]) -> tuple[Any, dict[str, Any]]:
         inputs = jax.tree.unflatten(jax.tree.structure(endpoint.inputs), arrays)
@@ -125,9 +115,7 @@ def compile_endpoint(
         return outputs, {str(index): value for index, value in changed.items()}
 
     try:
-        exported = jax.export.export(jax.jit(flat), platforms=PLATFORMS)(
-            list(weights), [as_symbolic(spec) for spec in specs]
-        )
+        exported = _exported(flat, weights, specs)
         program = _serialized(exported, endpoint.derivatives)
     except ExportError:  # of the function itself: it says what to do
         raise
@@ -142,12 +130,48 @@ def compile_endpoint(
     leaves = jax.tree.leaves(outputs)
     keyed = isinstance(outputs, dict) and len(leaves) == len(outputs)
     names = sorted(outputs) if keyed else [f"output_{index}" for index in range(len(leaves))]
+    _, given = jax.tree.unflatten(exported.in_tree, exported.in_avals)[0]
     described = {
-        "inputs": specs,
+        "inputs": [spec_of(spec.name, aval) for spec, aval in zip(specs, given, strict=True)],
         "outputs": [spec_of(str(name), aval) for name, aval in zip(names, leaves, strict=True)],
         "sha256": hashlib.sha256(program).hexdigest(),
     }
     return described, program
+
+
+def _exported(
+    function: Callable[..., Any],
+    weights: Sequence[jax.ShapeDtypeStruct],
+    specs: Sequence[ArraySpec],
+) -> jax.export.Exported:
+    """Exports a function with the open sizes that it leaves open: what it decides itself is found out."""
+    constraints: list[str] = []
+    while True:
+        # Traced anew: JAX remembers the trace of a function, and its symbols have a scope.
+        program = jax.jit(functools.partial(function))
+        try:
+            inputs = _symbolic(specs, constraints)
+            return jax.export.export(program, platforms=PLATFORMS)(list(weights), inputs)
+        except Exception as error:
+            constraint = constraint_in(error)
+            if constraint is None or constraint in constraints:
+                raise
+            constraints.append(constraint)
+
+
+def _symbolic(specs: Sequence[ArraySpec], constraints: Sequence[str]) -> list[jax.ShapeDtypeStruct]:
+    scope = jax.export.SymbolicScope(constraints)
+    # The number of rows is the same for all inputs; other open sizes may differ.
+    letters = (f"d{number}" for number in itertools.count())
+    inputs: list[jax.ShapeDtypeStruct] = []
+    for spec in specs:
+        sizes = [
+            ("rows" if axis == 0 else next(letters)) if size is None else str(size)
+            for axis, size in enumerate(spec.shape)
+        ]
+        shape = jax.export.symbolic_shape(f"({', '.join([*sizes, ''])})", scope=scope)
+        inputs.append(jax.ShapeDtypeStruct(shape, spec.dtype))
+    return inputs
 
 
 def _serialized(exported: jax.export.Exported, derivatives: int) -> bytes:

@@ -3,6 +3,7 @@
 A *place* is a line of a script, or a cell of a notebook and a line in it.
 """
 
+import ast
 import dataclasses
 import json
 import os
@@ -18,6 +19,9 @@ _SUFFIXES = (".py", ".ipynb")
 _SKIPPED = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
 # What IPython takes for a magic, for the shell, or for help.
 _MAGIC = re.compile(r"\s*([%!]|\?|[\w.]+\s*=\s*[%!]|[\w.]+\?{1,2}\s*$)")
+# First lines of cells that Python runs all the same, and of those that write a module.
+_RUN_BY_PYTHON = re.compile(r"\s*%%(time|timeit|capture|prun)\b")
+_WRITES_MODULE = re.compile(r"\s*%%(writefile|file)\s.*\.py[\"']?\s*$")
 
 
 class UnreadableError(Exception):
@@ -137,7 +141,7 @@ def _notebook(path: Path, data: bytes) -> Source:
     places: list[tuple[int, int]] = []
     for number, text in cells_of(notebook):
         inner = text.split("\n")
-        lines += ["pass"] * len(inner) if text.lstrip().startswith("%%") else _without_magics(inner)
+        lines += _python_of(inner)
         places += [(number, line) for line in range(1, len(inner) + 1)]
     return Source(path, "\n".join(lines) + "\n", tuple(places), notebook)
 
@@ -148,6 +152,28 @@ def _as_ipython_takes_it(cell: str) -> str:
     first = next((line for line in lines if line.strip()), "")
     blanks = first[: len(first) - len(first.lstrip())]
     return "\n".join(line.removeprefix(blanks) for line in lines)
+
+
+def _python_of(cell: list[str]) -> list[str]:
+    """Replaces what is no Python in a cell by as many lines that do nothing."""
+    start = next((number for number, line in enumerate(cell) if line.strip()), 0)
+    first, rest = cell[start], cell[start + 1 :]
+    if not first.lstrip().startswith("%%"):
+        return _without_magics(cell)
+    nothing = ["pass"] * (start + 1)
+    if _RUN_BY_PYTHON.match(first):
+        return [*nothing, *_without_magics(rest)]
+    if _WRITES_MODULE.match(first) and _parses(rest):
+        return [*nothing, *rest]
+    return ["pass"] * len(cell)
+
+
+def _parses(lines: list[str]) -> bool:
+    try:
+        ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _without_magics(lines: list[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from frontends.tf.tensor_shape import Dimension, TensorShape
+from frontends.tf.dimension import Dimension
+from frontends.tf.tensor_shape import TensorShape
 
 
 def dimension_value(dimension: Any) -> int | None:

@@ -43,6 +43,13 @@ def disable_v2_tensorshape() -> None:
     """
 
 
+def enable_tensor_equality() -> None:
+    """Has no effect: `==` compares the elements of tensors and variables, and they cannot be keys.
+
+    Source: `tf.compat.v1.enable_tensor_equality`.
+    """
+
+
 def enable_control_flow_v2() -> None:
     """Has no effect: loops and branches are XLA's.
 

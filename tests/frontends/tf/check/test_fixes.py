@@ -75,11 +75,17 @@ def test_cells_of_a_notebook(tmp_path):
             "outputs": [],
         },
         {"cell_type": "code", "source": "from tensorflow import keras", "outputs": []},
+        {
+            "cell_type": "code",
+            "source": "%%writefile model.py\nimport tensorflow as tf",
+            "outputs": [],
+        },
     ]
     path.write_text(json.dumps({"cells": cells, "nbformat": 4}))
     source = read(path)
     text = changed_file(source, changes_in(source.text, uses_in(source.text).imports))
     cells[1]["source"][1] = "from frontends import tf\n"
     cells[2]["source"] = "from frontends.tf import keras"
+    cells[3]["source"] = "%%writefile model.py\nfrom frontends import tf"
     assert json.loads(text) == {"cells": cells, "nbformat": 4}
     assert "ü" in text

@@ -30,6 +30,10 @@ def test_a_public_module_exists(path):
             "from frontends.tf.compat.v1 import reduce_sum",
         ),
         (
+            "from tensorflow.python.data.experimental import AUTOTUNE",
+            "from frontends.tf.data.experimental import AUTOTUNE",
+        ),
+        (
             "from tensorflow.contrib.tpu.python.tpu import tpu_config",
             "from frontends.tf.contrib import tpu as tpu_config",
         ),

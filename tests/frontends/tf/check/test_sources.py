@@ -80,3 +80,21 @@ def test_cells_may_begin_with_blanks(tmp_path):
     # The fixes of a cell count columns in this text.
     assert [text for _, text in cells_of(json.loads(path.read_text()))][1].startswith("\nfor y")
     assert read(path).text == "x = 1\n\n\nfor y in (1, 2):\n  print(y)\nx\n\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "python"),
+    [
+        ("%%time\ntf.foo\n!ls", ["pass", "tf.foo", "pass"]),
+        ("\n%%capture out --no-stderr\ntf.foo", ["pass", "pass", "tf.foo"]),
+        ("%%writefile model.py\nx = (1\n  % 2)", ["pass", "x = (1", "  % 2)"]),
+        ("%%writefile 'my model.py'\ntf.foo", ["pass", "tf.foo"]),
+        ("%%writefile -a half.py\n  x = (", ["pass", "pass"]),
+        ("%%writefile data.txt\ntf.foo", ["pass", "pass"]),
+        ("%%timer\ntf.foo", ["pass", "pass"]),
+    ],
+)
+def test_cells_that_are_timed_or_write_a_module_are_python(tmp_path, cell, python):
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook(("code", cell)))
+    assert read(path).text.splitlines() == python

@@ -17,3 +17,10 @@ def test_switches_do_nothing(what):
 def test_the_default_graph_needs_no_reset():
     assert tf.reset_default_graph() is None
     assert tf.compat.v1.enable_eager_execution(config=None) is None
+
+
+def test_tensors_are_equal_by_their_elements():
+    assert tf.compat.v1.enable_tensor_equality() is None
+    assert tf.enable_tensor_equality is tf.compat.v1.enable_tensor_equality
+    with pytest.raises(AttributeError, match="write `x is y`"):
+        _ = tf.compat.v1.disable_tensor_equality
