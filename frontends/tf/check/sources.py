@@ -180,9 +180,11 @@ def _without_magics(lines: list[str]) -> list[str]:
     """Replaces what only IPython understands by as many lines that do nothing."""
     replaced: list[str] = []
     goes_on = False
+    indent = ""
     for line in lines:
         is_magic = goes_on or _MAGIC.match(line) is not None
+        if not goes_on:
+            indent = line[: len(line) - len(line.lstrip())]
         goes_on = is_magic and line.endswith("\\")
-        indent = line[: len(line) - len(line.lstrip())]
         replaced.append(f"{indent}pass" if is_magic else line)
     return replaced

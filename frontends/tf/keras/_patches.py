@@ -33,6 +33,7 @@ from frontends.tf.keras import (
     _added_losses,
     _autograph,
     _backup,
+    _compiled,
     _dataset_adapter,
     _directories,
     _export,
@@ -151,6 +152,11 @@ def patches() -> tuple[Patch, ...]:
         add(layer, "submodules", property(_keras_2.submodules), "Keras 2's layers are modules"),
         add(metric, "reset_states", _keras_2.reset_states, "Keras 3 calls it reset_state"),
         add(model, "reset_states", _keras_2.reset_layers, "Keras 3 has it in layers only"),
+        add(model, "compiled_loss", _compiled.compiled_loss, "train steps of Keras 2 call it"),
+        add(
+            *(model, "compiled_metrics", property(_compiled.CompiledMetrics)),
+            "train steps of Keras 2 update it",
+        ),
         around(
             *(keras.Sequential, "add", _keras_2.add_with_batch_shape),
             "a first layer may name its number of rows",

@@ -230,7 +230,7 @@ class MapFunction:
             self._first_seeds = self._traced_seeds(spec)
         except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
             first_line = str(error).partition("\n")[0]
-            _LOGGER.info(
+            _LOGGER.debug(  # at INFO, absl shows it, and there is nothing to mend in texts
                 "%s runs once per element, uncompiled: %s",
                 getattr(self._function, "__qualname__", self._function),
                 "it reads texts, which stay on the host"

@@ -55,7 +55,7 @@ def test_cells_of_a_notebook_are_one_program(tmp_path):
     path.write_text(notebook(*cells))
     source = read(path)
     assert source.text.splitlines() == [
-        *("pass", "import tensorflow as tf", "if x:", "  pass", "    pass"),
+        *("pass", "import tensorflow as tf", "if x:", "  pass", "  pass"),
         *("pass", "pass", "pass", "pass", "tf.foo"),
     ]
     assert [source.place(line) for line in (1, 2, 7, 10)] == [
