@@ -7,7 +7,7 @@ the batch travels to the devices as other batches do.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -32,7 +32,8 @@ class Texts(ShapedTexts):
     It is a pytree, so it goes into a step with the batch that has it.
 
     Attributes:
-        words: fingerprints, uint32 of the shape of the texts and a last axis of two: the upper words, and the lower ones.
+        words: fingerprints, uint32 of the shape of the texts and a last axis of two: the upper words, and the lower ones. What
+            comes behind them on that axis belongs to the layers of a model, which made it of the texts.
 
     Examples:
         >>> texts = Texts.of(np.array(["a", "b", ""]))
@@ -47,16 +48,20 @@ class Texts(ShapedTexts):
         self.words = words
 
     @classmethod
-    def of(cls, values: Any) -> "Texts":
+    def of(cls, values: Any, beside: np.ndarray | None = None) -> "Texts":
         """Makes them of texts in host memory.
 
         Args:
             values: texts of Python's, bytes (UTF-8), or arrays or lists of them.
+            beside: further words of each text, if there are any.
         """
         array = np.asarray(values)
         hashes = [_fingerprint(value) for value in array.ravel().tolist()]
         words = [(one >> 32, one & _WORD) for one in hashes]
-        return cls(np.array(words, np.uint32).reshape(*array.shape, 2))
+        made = np.array(words, np.uint32).reshape(*array.shape, 2)
+        if beside is not None:
+            made = np.concatenate([made, beside.reshape(*array.shape, -1)], axis=-1)
+        return cls(made)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,7 +85,7 @@ class Texts(ShapedTexts):
 
     def reshape(self, shape: ShapeLike) -> "Texts":
         """Changes the shape."""
-        return Texts(self.words.reshape(*shape, 2))
+        return type(self)(self.words.reshape(*shape, self.words.shape[-1]))
 
     def __getitem__(self, index: Any) -> "Texts":
         index = index if isinstance(index, tuple) else (index,)
@@ -93,7 +98,7 @@ class Texts(ShapedTexts):
 
     def __eq__(self, other: object) -> Any:
         words = (other if isinstance(other, Texts) else Texts.of(other)).words
-        return (jnp.asarray(self.words) == words).all(-1)
+        return (jnp.asarray(self.words)[..., :2] == words[..., :2]).all(-1)
 
     def __ne__(self, other: object) -> Any:
         return ~(self == other)
@@ -122,7 +127,9 @@ class Texts(ShapedTexts):
         return cls(*children)
 
 
-def prepare(*components: Nested) -> Nested:
+def prepare(
+    *components: Nested, beside: Callable[[np.ndarray], np.ndarray | None] | None = None
+) -> Nested:
     """Replaces texts by `Texts`, which a compiled step can take.
 
     Call it on the host, on each batch, before it is put on the devices, as in `dataset.map(tf.feature_column.prepare)`.
@@ -130,6 +137,7 @@ def prepare(*components: Nested) -> Nested:
 
     Args:
         *components: of a dataset's element: nested structures of arrays of NumPy.
+        beside: returns further words that go with the texts of an array, if there are any.
 
     Returns:
         The component; a tuple, if there are several.
@@ -138,8 +146,12 @@ def prepare(*components: Nested) -> Nested:
         >>> prepare({"age": np.array([18, 25]), "fruit": np.array(["fig", "plum"])})
         {'age': array([18, 25]), 'fruit': Texts(shape=(2,))}
     """
+
+    def texts(leaf: Any) -> Texts:
+        return Texts.of(leaf, None if beside is None else beside(np.asarray(leaf)))
+
     return jax.tree.map(
-        lambda leaf: Texts.of(leaf) if _holds_text(leaf) else leaf,
+        lambda leaf: texts(leaf) if _holds_text(leaf) else leaf,
         components[0] if len(components) == 1 else components,
         is_leaf=_is_leaf,
     )

@@ -16,7 +16,8 @@ from keras.src.trainers.data_adapters.data_adapter_utils import class_weight_to_
 from frontends.tf._typing import Nested
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.dataset import DistributedDataset
-from frontends.tf.feature_column import prepare
+from frontends.tf.feature_column import has_texts
+from frontends.tf.keras._text_columns import preparation, width_is_open
 from spmd.input import agree_on_order
 from spmd.integrations.keras import Method
 from spmd.typing import Json
@@ -42,7 +43,10 @@ def read_datasets(
     else:
         make_adapter = getattr(x, "make_adapter", find)  # of a dataset that workers read elsewhere
     if make_adapter is find:
-        x = prepare(x)
+        if width_is_open() and (dataset := _of_texts(x, y, sample_weight)) is not None:
+            dataset = dataset.shuffle(len(dataset)) if shuffle else dataset
+            return DatasetAdapter(dataset.batch(batch_size or 32), class_weight)
+        x = preparation()(x)
         return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
     for name, value in (("y", y), ("sample_weight", sample_weight)):
         if value is not None:
@@ -52,6 +56,13 @@ def read_datasets(
                 "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
             )
     return make_adapter(class_weight)
+
+
+def _of_texts(*arrays: Nested) -> Dataset | None:
+    """Makes a dataset of arrays, if the first holds texts."""
+    given = tuple(array for array in arrays if array is not None)
+    dataset = Dataset.from_tensor_slices(given)
+    return dataset if has_texts(dataset) else None
 
 
 class DatasetAdapter(DataAdapter):
@@ -78,6 +89,7 @@ class DatasetAdapter(DataAdapter):
         self._dataset = dataset
         self._class_weight = class_weight
         self._resume: dict[str, Any] | None = None
+        self._prepare = preparation()
         self.position = self.next_position
 
     def get_numpy_iterator(self) -> Iterator[Any]:
@@ -89,7 +101,7 @@ class DatasetAdapter(DataAdapter):
         self.position = elements.get_state()["position"]
         if ON_ALL_WORKERS.get() and isinstance(self._dataset, Dataset):  # else the engine compares
             agree_on_order("keras/order", self.position, self.num_batches)
-        for element in map(prepare, elements):
+        for element in map(self._prepare, elements):
             yield element if self._class_weight is None else self._weighted(element)
 
     @property

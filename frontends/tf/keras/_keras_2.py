@@ -12,6 +12,7 @@ import keras
 import numpy as np
 
 from frontends.tf._user_view import as_shape_seen, seen_by_users
+from frontends.tf.keras._text_columns import prepared_for
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.devices import across_devices
 from frontends.tf.reference import Reference
@@ -84,6 +85,9 @@ def take_arguments(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any
     """Wraps `Layer.__call__`: takes `layer(x, True, mask)`, where Keras 3 wants all but tensors named; and numbers."""
     if args and isinstance(args[0], list) and _holds_numbers(args[0]):
         args = (convert_to_tensor(args[0]), *args[1:])
+    elif args and isinstance(args[0], dict | tuple | list) and isinstance(self, keras.Model):
+        # Keras takes no texts beside numbers.
+        args = (prepared_for(self, args[0]), *args[1:])
     if len(args) > 1:
         names = [
             name

@@ -16,9 +16,12 @@ import keras
 import numpy as np
 
 from frontends.tf import _text_hashes
+from frontends.tf.data.host_arrays import host_array, shown
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.feature_column import Texts
+from frontends.tf.feature_column.vocabulary_table import TextTable
+from frontends.tf.ragged.ragged_tensor import RaggedTensor
 
 # A token that is counted nowhere.
 _DROPPED = -2
@@ -130,7 +133,7 @@ class _Encoding(TextLayer):
 
     def compute_output_shape(self, input_shape: Sequence[int | None]) -> tuple[int | None, ...]:
         """Returns the shape of the result."""
-        shape = tuple(input_shape)
+        shape = shape_of_texts(input_shape)
         if self.output_mode == "int":
             return shape
         if self.output_mode == "one_hot" and not (shape and shape[-1] == 1):
@@ -323,6 +326,8 @@ class _Lookup(_Encoding):
     def call(self, inputs: Any) -> Any:
         """Returns the indices of tokens, encoded; with `invert`, the tokens of indices."""
         self._check_vocabulary(self.name)
+        if isinstance(inputs, RaggedTensor):
+            return inputs.with_flat_values(self.call(inputs.flat_values))
         if self.invert:
             return self._tokens_of(inputs)
         return self.encoded(self._indices(self._as_tokens(inputs)))
@@ -390,7 +395,9 @@ class _Lookup(_Encoding):
         else:
             indices = np.asarray(indices)
         exists = (indices >= 0) & (indices < len(table) - 1)
-        return table[(jnp if self.dtype_of_tokens is int else np).where(exists, indices, -1)]
+        if self.dtype_of_tokens is int:
+            return table[jnp.where(exists, indices, -1)]
+        return shown(host_array(table[np.where(exists, indices, -1)], self.name))
 
     def depth(self) -> int:
         padded = self.max_tokens if self.pad_to_max_tokens else None
@@ -480,7 +487,27 @@ class StringLookup(_Lookup):
         )
 
     def _as_tokens(self, inputs: Any) -> Any:
-        return text_array(inputs)
+        return inputs if self._finds(inputs) else text_array(inputs)
+
+    def _finds(self, tokens: Any) -> bool:
+        """Tells whether these are texts of a program, which it can find by their fingerprints."""
+        if not isinstance(tokens, Texts):
+            return False
+        # A program can raise no error for unknown texts, and knows no other hash of them.
+        return self.num_oov_indices == 1 or (self.num_oov_indices > 1 and self.salt is None)
+
+    def _indices(self, tokens: Any) -> Any:
+        if not isinstance(tokens, Texts):
+            return super()._indices(tokens)
+        places = TextTable(self._tokens.tolist()).find(tokens)
+        other: Any = self._oov_start
+        if self.num_oov_indices > 1:
+            other = other + tokens.buckets(self.num_oov_indices)
+        indices = jnp.where(places < 0, other, places + self._token_start)
+        if self.mask_token is None:
+            return indices
+        masked = 0 if self.output_mode == "int" else _DROPPED
+        return jnp.where(tokens == self.mask_token, masked, indices)
 
     def _oov_index(self, tokens: Any) -> Any:
         return _text_hashes.buckets(tokens, self.num_oov_indices, self.salt)
@@ -604,6 +631,8 @@ class Hashing(_Encoding):
 
     def call(self, inputs: Any) -> Any:
         """Returns the indices of tokens, encoded."""
+        if isinstance(inputs, Texts) and self.salt is None:
+            return self._encoded(self._buckets(inputs))
         tokens = np.asarray(inputs)
         text = text_array(tokens.astype(str) if tokens.dtype.kind in "iu" else tokens)
         masked = 0 if self.mask_value is None or self.num_bins == 1 else 1
@@ -611,6 +640,14 @@ class Hashing(_Encoding):
         if self.mask_value is not None:
             indices = np.where(text == str(self.mask_value), 0, indices)
         return self._encoded(indices)
+
+    def _buckets(self, texts: Texts) -> jax.Array:
+        """Returns the indices of texts of a program."""
+        masked = 0 if self.mask_value is None or self.num_bins == 1 else 1
+        indices = texts.buckets(self.num_bins - masked) + masked
+        return (
+            indices if self.mask_value is None else jnp.where(texts == self.mask_value, 0, indices)
+        )
 
     def depth(self) -> int:
         return self.num_bins
@@ -654,17 +691,24 @@ def convert_inputs(convert: Any, /, self: Any, flat_inputs: Iterable[Any]) -> li
     if not any(dtype in _UNLIKE_KERAS for dtype in dtypes):
         return convert(self, inputs)
     converted: list[Any] = []
-    for value, dtype, tensor in zip(inputs, dtypes, self._inputs, strict=True):
+    # A dict may have more than the model takes; Keras, too, leaves out what is last.
+    for value, dtype, tensor in zip(inputs, dtypes, self._inputs, strict=False):
         if value is None:
             converted.append(value)
-        elif dtype == "string" and str(value.dtype) == "uint32":
-            converted.append(Texts(value))  # Keras took it apart
+        elif dtype == "string" and (isinstance(value, Texts) or str(value.dtype) == "uint32"):
+            words = value.words if isinstance(value, Texts) else value  # Keras took it apart
+            converted.append(_with_text_rank(_WholeTexts(words), len(tensor.shape)))
         elif dtype == "string":
             converted.append(_with_rank(text_array(value), tuple(tensor.shape)))
         else:
             held = jax.dtypes.canonicalize_dtype(dtype).name
             converted.append(keras.ops.convert_to_tensor(value, dtype=held, sparse=tensor.sparse))
     return converted
+
+
+def shape_of_texts(shape: Any) -> tuple[int | None, ...]:
+    """Returns the shape of an input, also of `Texts`, of which Keras noted the shape of the words."""
+    return tuple(shape.words)[:-1] if isinstance(shape, Texts) else tuple(shape)
 
 
 def check_structure(check: Any, /, self: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
@@ -679,6 +723,20 @@ def check_structure(check: Any, /, self: Any, inputs: Any, *args: Any, **kwargs:
 
 # Types of inputs that Keras's own cannot convert, or only with a warning.
 _UNLIKE_KERAS = ("string", "int64", "uint64", "float64", "complex128")
+
+
+class _WholeTexts(Texts):
+    """Texts that Keras does not take apart on their way through a graph: it is no pytree."""
+
+    __slots__ = ()
+
+
+def _with_text_rank(texts: Texts, rank: int) -> Texts:
+    """Adds or drops a last axis of size 1, as Keras does with numbers."""
+    shape = texts.shape
+    if len(shape) == rank - 1:
+        return texts.reshape((*shape, 1))
+    return texts.reshape(shape[:-1]) if len(shape) == rank + 1 and shape[-1] == 1 else texts
 
 
 def _with_rank(text: np.ndarray[Any, Any], shape: Sequence[int | None]) -> np.ndarray[Any, Any]:

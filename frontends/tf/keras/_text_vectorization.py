@@ -13,7 +13,8 @@ import keras
 import numpy as np
 
 from frontends.tf.data.host_arrays import shown, text_array
-from frontends.tf.keras._lookup import StringLookup, TextLayer, as_given
+from frontends.tf.feature_column import Texts
+from frontends.tf.keras._lookup import StringLookup, TextLayer, as_given, shape_of_texts
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.strings import ngrams as joined
 from frontends.tf.strings import unicode_split
@@ -37,7 +38,8 @@ class TextVectorization(TextLayer):
     """Makes indices, or vectors of counts, of texts.
 
     What differs here: it runs on the host, in a map function of a dataset or before a model is called; a compiled step
-    holds no texts. Indices are int64 until a map function returns them.
+    holds no texts. `fit`, `evaluate` and `predict` run the layers of a model that take its inputs on each batch, before the step.
+    Without `output_sequence_length`, each width of a batch is compiled anew. Indices are int64 until a map function returns them.
 
     Examples:
         >>> layer = TextVectorization(vocabulary=["the", "cat"], output_sequence_length=4)
@@ -173,6 +175,13 @@ class TextVectorization(TextLayer):
 
     def call(self, inputs: Any) -> Any:
         """Returns the indices of the texts' tokens, or vectors."""
+        if isinstance(inputs, Texts):
+            # It imports this module.
+            from frontends.tf.keras import _text_columns
+
+            found = _text_columns.own_columns(self, inputs)
+            if found is not None:
+                return found
         rows, shape = self._tokens(inputs, self._length)
         flat, lengths = self._lookup.indices_of(rows, self.name)
         if self.output_mode != "int":
@@ -188,6 +197,11 @@ class TextVectorization(TextLayer):
         found = np.full((len(rows), width), _PADDING, np.int64)
         found[np.arange(width) < lengths[:, None]] = flat
         return as_given(found)
+
+    @property
+    def width(self) -> int | None:
+        """How many columns the result has; None if the texts decide."""
+        return self._length if self.output_mode == "int" else self._lookup.depth()
 
     def _tokens(
         self, inputs: Any, most: int | None = None
@@ -257,9 +271,7 @@ class TextVectorization(TextLayer):
 
     def compute_output_shape(self, input_shape: Sequence[int | None]) -> tuple[int | None, ...]:
         """Returns the shape of the result."""
-        if self.output_mode == "int":
-            return (input_shape[0], self._length)
-        return (input_shape[0], self._lookup.depth())
+        return (shape_of_texts(input_shape)[0], self.width)
 
     def compute_output_spec(self, inputs: Any) -> keras.KerasTensor:
         """Returns shape and dtype of the result."""

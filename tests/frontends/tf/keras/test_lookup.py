@@ -1,9 +1,11 @@
 """Layers that give strings and integers indices; tests/golden compares the indices with TensorFlow's."""
 
+import jax
 import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.feature_column import Texts
 
 WORDS = ["pear", "plum", "fig"]
 
@@ -119,3 +121,31 @@ def test_inputs_of_64_bits_are_taken_as_32_without_a_warning(recwarn):
 def test_an_empty_batch(mode, shape):
     layer = tf.keras.layers.StringLookup(vocabulary=WORDS, output_mode=mode)
     assert layer(np.zeros((0, 3), "U1")).shape == shape
+
+
+def test_rows_of_different_lengths_keep_them():
+    layer = tf.keras.layers.StringLookup(vocabulary=list("abcxyz"))
+    back = tf.keras.layers.StringLookup(vocabulary=list("abcxyz"), invert=True)
+    rows = tf.strings.unicode_split(["abx", "zq"], "UTF-8")
+    assert layer(rows).to_list() == [[1, 2, 4], [6, 0]]
+    assert back(layer(rows)).to_list() == [[b"a", b"b", b"x"], [b"z", b"[UNK]"]]
+    assert back(tf.constant(2)).numpy() == b"b"
+
+
+@pytest.mark.parametrize("oov", [1, 3])
+@pytest.mark.parametrize("mode", ["int", "multi_hot", "count"])
+def test_a_program_finds_texts_by_their_fingerprints(oov, mode):
+    layer = tf.keras.layers.StringLookup(
+        vocabulary=["a", "b"], num_oov_indices=oov, mask_token="", output_mode=mode
+    )
+    words = np.array([["a", "c", "", "b"], ["d", "b", "b", "e"]])
+    found = jax.jit(lambda texts: layer.call(texts))(Texts.of(words))
+    np.testing.assert_array_equal(found, layer(words))
+
+
+@pytest.mark.parametrize("mask", [None, "b"])
+def test_a_program_hashes_texts_by_their_fingerprints(mask):
+    layer = tf.keras.layers.Hashing(4, mask_value=mask)
+    words = np.array(["a", "b", "c", "d"])
+    found = jax.jit(lambda texts: layer.call(texts))(Texts.of(words))
+    np.testing.assert_array_equal(found, layer(words))
