@@ -17,7 +17,7 @@ from frontends.tf._typing import Nested
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.feature_column import has_texts
-from frontends.tf.keras._text_columns import preparation, width_is_open
+from frontends.tf.keras._text_batches import preparation, width_is_open
 from spmd.input import agree_on_order
 from spmd.integrations.keras import Method
 from spmd.typing import Json

@@ -23,7 +23,7 @@ from frontends.tf.keras._dataset_creator import made
 from frontends.tf.keras._keras_2 import is_dynamic
 from frontends.tf.keras._outputs import one_writer
 from frontends.tf.keras._server_fit import WorkersLoop, fit_arguments
-from frontends.tf.keras._text_columns import reading_texts_of
+from frontends.tf.keras._text_batches import reading_texts_of
 from frontends.tf.ops.random_stream import drawing_inside, make_stream
 from frontends.tf.traced_values import NEEDS_VALUE, not_allowed
 from spmd.integrations.keras import (

@@ -12,7 +12,7 @@ import keras
 import numpy as np
 
 from frontends.tf._user_view import as_shape_seen, seen_by_users
-from frontends.tf.keras._text_columns import prepared_for
+from frontends.tf.keras._text_batches import prepared_for
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.devices import across_devices
 from frontends.tf.reference import Reference

@@ -9,12 +9,15 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import keras
 import numpy as np
 
 from frontends.tf.data.host_arrays import shown, text_array
 from frontends.tf.feature_column import Texts
 from frontends.tf.keras._lookup import StringLookup, TextLayer, as_given, shape_of_texts
+from frontends.tf.keras._text_columns import own_columns
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.strings import ngrams as joined
 from frontends.tf.strings import unicode_split
@@ -175,13 +178,10 @@ class TextVectorization(TextLayer):
 
     def call(self, inputs: Any) -> Any:
         """Returns the indices of the texts' tokens, or vectors."""
-        if isinstance(inputs, Texts):
-            # It imports this module.
-            from frontends.tf.keras import _text_columns
-
-            found = _text_columns.own_columns(self, inputs)
-            if found is not None:
-                return found
+        if isinstance(inputs, Texts) and (found := own_columns(self, inputs)) is not None:
+            if self.output_mode == "int":
+                return found.astype(jnp.int32)
+            return jax.lax.bitcast_convert_type(found, jnp.float32)
         rows, shape = self._tokens(inputs, self._length)
         flat, lengths = self._lookup.indices_of(rows, self.name)
         if self.output_mode != "int":

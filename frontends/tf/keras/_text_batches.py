@@ -1,0 +1,110 @@
+"""What a model's `TextVectorization` layers make of the texts of a batch, beside their fingerprints.
+
+A compiled step cannot read texts. But the layers that split them stand before all else, so the host runs them on each batch that
+`fit`, `evaluate` and `predict` read, and `Texts` take the results to the step as further columns. In the step a layer takes its own.
+"""
+
+import contextlib
+import functools
+import logging
+import weakref
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf._typing import Nested
+from frontends.tf.feature_column import Texts, prepare
+from frontends.tf.keras._text_columns import FINGERPRINT, PLACES
+from frontends.tf.keras._text_vectorization import TextVectorization
+from spmd.integrations.keras import Model
+from spmd.replica import is_text
+
+_LOGGER = logging.getLogger(__name__)
+_WARNED: weakref.WeakSet[TextVectorization] = weakref.WeakSet()
+_LAYERS: ContextVar[tuple[TextVectorization, ...]] = ContextVar("text_layers", default=())
+
+
+@contextlib.contextmanager
+def reading_texts_of(model: Model) -> Iterator[None]:
+    """Has batches that Keras reads carry what the layers of a model make of texts."""
+    token = _LAYERS.set(_placed(_layers_of(model)))
+    try:
+        yield
+    finally:
+        _LAYERS.reset(token)
+
+
+def prepared_for(model: Model, inputs: Nested) -> Nested:
+    """Prepares inputs that a model is called with, if there are texts among other things."""
+    leaves = jax.tree.leaves(inputs, is_leaf=lambda node: isinstance(node, Texts))
+    if len(leaves) < 2 or not any(
+        isinstance(leaf, np.ndarray) and is_text(leaf) for leaf in leaves
+    ):
+        return inputs
+    # Keras tells tensors from other things by their class.
+    return jax.tree.map(jnp.asarray, _prepared(_placed(_layers_of(model)), inputs))
+
+
+def _layers_of(model: Model) -> tuple[TextVectorization, ...]:
+    found = (layer for layer in model._flatten_layers() if isinstance(layer, TextVectorization))
+    return tuple(dict.fromkeys(found))
+
+
+def width_is_open() -> bool:
+    """Tells whether a layer pads the texts of a batch to the longest of them, so that batches have to be made before."""
+    return any(layer.width is None for layer in _LAYERS.get())
+
+
+def preparation() -> Any:
+    """Returns what makes of a batch what a step can take, for the model that is read for."""
+    return functools.partial(_prepared, _LAYERS.get())
+
+
+def _placed(layers: Sequence[TextVectorization]) -> tuple[TextVectorization, ...]:
+    """Gives each layer its columns; of those whose results are as wide as the texts are long, only one has any."""
+    opened = [layer for layer in layers if layer.width is None]
+    taken = tuple(layer for layer in layers if layer not in opened[1:])
+    for layer in layers:
+        PLACES.pop(layer, None)
+    start = FINGERPRINT
+    for index, layer in enumerate(taken):
+        if layer.width is None:
+            behind = sum(other.width or 0 for other in taken[index + 1 :])
+            PLACES[layer] = slice(start, -behind or None)
+            start = -behind
+            _warn_once(layer)
+        else:
+            end = start + layer.width
+            PLACES[layer] = slice(start, end or None)
+            start = end
+    return taken
+
+
+def _warn_once(layer: TextVectorization) -> None:
+    if layer not in _WARNED:
+        _WARNED.add(layer)
+        _LOGGER.warning(
+            "The layer %s has no output_sequence_length, so each batch is as wide as its longest text, and each width is compiled "
+            "anew. Set output_sequence_length.",
+            layer.name,
+        )
+
+
+def _prepared(layers: Sequence[TextVectorization], *components: Nested) -> Nested:
+    beside = functools.partial(_columns, layers) if layers else None
+    return prepare(*components, beside=beside)
+
+
+def _columns(layers: Sequence[TextVectorization], texts: np.ndarray) -> np.ndarray | None:
+    if texts.ndim == 0 or texts.ndim > 2 or (texts.ndim == 2 and texts.shape[1] != 1):
+        return None
+    made = [np.asarray(layer.call(texts)) for layer in layers]
+    words = [
+        one.astype(np.float32).view(np.uint32) if one.dtype.kind == "f" else one.astype(np.uint32)
+        for one in made
+    ]
+    return np.concatenate([one.reshape(len(texts), -1) for one in words], axis=1)

@@ -1,0 +1,101 @@
+"""Models that take texts, trained, evaluated and called; the numbers are TensorFlow 2.21's."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from frontends import tf
+
+TEXTS = np.array(["a good film", "bad bad film", "good good", "a bad one indeed it was"])
+Y = np.array([1.0, 0.0, 1.0, 0.0], np.float32)
+# By output_sequence_length: losses of two epochs and of the data behind them, and predictions for QUERIES.
+RECORDED = {
+    5: ([0.25858530, 0.25005877], 0.24328817, [0.4344639, 0.3999273]),
+    None: ([0.25890923, 0.24890576], 0.24038714, [0.4362966, 0.40074223]),
+}
+QUERIES = ["good film", "a bad one a bad one a bad one"]
+
+
+def classifier(length, strategy=None):
+    vectorize = tf.keras.layers.TextVectorization(max_tokens=20, output_sequence_length=length)
+    vectorize.adapt(TEXTS)
+    with (strategy or tf.distribute.get_strategy()).scope():
+        model = tf.keras.Sequential(
+            [
+                vectorize,
+                tf.keras.layers.Embedding(
+                    20, 4, embeddings_initializer=tf.keras.initializers.Constant(0.1)
+                ),
+                tf.keras.layers.GlobalAveragePooling1D(),
+                tf.keras.layers.Dense(1, kernel_initializer="ones"),
+            ]
+        )
+        model.compile("sgd", "mse")
+    return model
+
+
+def batches():
+    return tf.data.Dataset.from_tensor_slices((TEXTS, Y)).batch(2)
+
+
+@pytest.mark.parametrize(("length", "devices"), [(5, 2), (None, 1), (None, 2)])
+def test_a_model_splits_the_texts_that_it_is_given(length, devices):
+    losses, after, predicted = RECORDED[length]
+    names = [f"cpu:{index}" for index in range(devices)]
+    model = classifier(length, tf.distribute.MirroredStrategy(names))
+    history = model.fit(batches(), epochs=2, verbose=0).history
+    np.testing.assert_allclose(history["loss"], losses, rtol=1e-6)
+    np.testing.assert_allclose(model.evaluate(batches(), verbose=0), after, rtol=1e-6)
+    found = model.predict(tf.constant(QUERIES), verbose=0)
+    np.testing.assert_allclose(found.ravel(), predicted, rtol=1e-5)
+    model.summary(print_fn=lambda *_, **__: None)
+
+
+def test_arrays_are_padded_in_batches():
+    model, same = classifier(None), classifier(None)
+    loss = model.fit(tf.constant(TEXTS), Y, batch_size=2, shuffle=False, verbose=0).history["loss"]
+    assert loss == same.fit(batches(), verbose=0).history["loss"]
+
+
+def test_a_width_that_texts_decide_is_warned_of_once(caplog):
+    with caplog.at_level(logging.WARNING):
+        model = classifier(None)
+        for _ in range(2):
+            model.predict(tf.constant(TEXTS), verbose=0)
+    (message,) = [one.getMessage() for one in caplog.records if "_text_batches" in one.name]
+    assert "Set output_sequence_length" in message
+
+
+def features(rows=slice(None)):
+    texts = {"text": TEXTS, "kind": np.array(["x", "y", "z", "x"])}
+    number = np.arange(4, dtype=np.float32)[rows, None]
+    return {**{k: tf.constant(v[rows, None]) for k, v in texts.items()}, "number": number}
+
+
+def test_layers_of_many_inputs_take_their_own_texts():
+    weigh = tf.keras.layers.TextVectorization(max_tokens=20, output_mode="tf_idf")
+    weigh.adapt(TEXTS)
+    count = tf.keras.layers.TextVectorization(output_sequence_length=3, vocabulary=["a"])
+    text, kind = (tf.keras.Input((1,), dtype="string", name=name) for name in ("text", "kind"))
+    number = tf.keras.Input((1,), name="number")
+    parts = [
+        weigh(text),
+        tf.keras.layers.StringLookup(vocabulary=["x", "y"], output_mode="one_hot")(kind),
+        number,
+        tf.keras.layers.Rescaling(1.0)(count(text)),
+        tf.keras.layers.Rescaling(1.0)(tf.keras.layers.Hashing(3)(kind)),
+    ]
+    outputs = tf.keras.layers.Concatenate()(parts)
+    model = tf.keras.Model({"text": text, "kind": kind, "number": number}, outputs)
+    found = model.predict(features(), verbose=0)
+    np.testing.assert_allclose(found[:, :9], weigh(TEXTS), rtol=1e-6)
+    assert found[:, 9:13].tolist() == [[0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 2], [0, 1, 0, 3]]
+    np.testing.assert_array_equal(found[:, 13:16], count(TEXTS))
+    hashed = tf.keras.layers.Hashing(3)(np.array(["x", "y", "z", "x"]))
+    np.testing.assert_array_equal(found[:, 16], hashed)
+    more = {**features(), "zone": tf.constant(TEXTS)}  # which the model does not take
+    with pytest.warns(UserWarning, match="structure of `inputs`"):
+        np.testing.assert_array_equal(model.predict(more, verbose=0), found)
+    # A model that is called takes them, too.
+    np.testing.assert_allclose(model(features(slice(0, 2))), found[:2], rtol=1e-6)
