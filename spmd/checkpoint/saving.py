@@ -31,6 +31,9 @@ from spmd.cluster import all_gather_small, current_health
 
 _FIRST = 0
 
+# Writing starts threads until the end, and when a script ends these Pythons start none: python/cpython#113964.
+_ENDS_EARLY = (3, 12) <= sys.version_info < (3, 12, 3)
+
 _running: "Save | None" = None
 # Those whose error has not been raised yet.
 _failed: list["Save"] = []
@@ -92,7 +95,9 @@ class Save:
         )
         _running = self
         self._thread.start()
-        if len(texts) > 1:
+        if _ENDS_EARLY:
+            self._thread.join()
+        elif len(texts) > 1:
             self._copied.wait()
 
     def _finish(self, made: list[arrays.ArrayWriter], failure: BaseException | None) -> None:

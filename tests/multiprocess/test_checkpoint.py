@@ -1,7 +1,5 @@
 """Checkpoints of several processes: written together, restored on another number, never left half."""
 
-import sys
-
 import pytest
 
 from spmd.checkpoint import verify
@@ -230,10 +228,6 @@ print(manager.restore_latest())
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    (3, 12) <= sys.version_info < (3, 12, 3),
-    reason="these Pythons start no threads when a script ends, python/cpython#113964",
-)
 def test_scripts_that_end_have_saved(run_cluster, tmp_path):
     values = "**{f'x{i}': jnp.ones((800, 800)) for i in range(8)}"
     run_cluster(START + f"Checkpoint({values}).save(sys.argv[1])\n", tmp_path / "ckpt")

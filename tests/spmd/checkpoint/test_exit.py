@@ -1,9 +1,5 @@
 """What a script that ends leaves of a checkpoint that is being written."""
 
-import sys
-
-import pytest
-
 from spmd.checkpoint import verify
 
 SAVES = """
@@ -26,10 +22,6 @@ Checkpoint(a=1).save(sys.argv[1])
 """
 
 
-@pytest.mark.skipif(
-    (3, 12) <= sys.version_info < (3, 12, 3),
-    reason="these Pythons start no threads when a script ends, python/cpython#113964",
-)
 def test_a_script_that_ends_has_saved(run_python, tmp_path):
     run_python("-c", SAVES, tmp_path / "ckpt")
     verify(str(tmp_path / "ckpt"))
