@@ -12,6 +12,7 @@ import keras
 import numpy as np
 
 from frontends.tf._user_view import as_shape_seen, seen_by_users
+from frontends.tf.feature_column import Texts
 from frontends.tf.keras._text_batches import prepared_for
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.devices import across_devices
@@ -88,6 +89,8 @@ def take_arguments(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any
     elif args and isinstance(args[0], dict | tuple | list) and isinstance(self, keras.Model):
         # Keras takes no texts beside numbers.
         args = (prepared_for(self, args[0]), *args[1:])
+    if isinstance(kwargs.get("mask"), Texts):
+        kwargs["mask"] = None  # texts have none; Keras looked into them for it
     if len(args) > 1:
         names = [
             name

@@ -711,6 +711,12 @@ def shape_of_texts(shape: Any) -> tuple[int | None, ...]:
     return tuple(shape.words)[:-1] if isinstance(shape, Texts) else tuple(shape)
 
 
+def build_config(get: Any, /, self: Any) -> Any:
+    """Wraps `Layer.get_build_config`: what was built for texts is built by calling it."""
+    config = get(self)
+    return None if config and any(isinstance(one, Texts) for one in config.values()) else config
+
+
 def check_structure(check: Any, /, self: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
     """Wraps `Functional._maybe_warn_inputs_struct_mismatch`: texts, which Keras takes apart, are one input."""
     whole = jax.tree.map(

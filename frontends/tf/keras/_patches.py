@@ -173,6 +173,10 @@ def patches() -> tuple[Patch, ...]:
             "self inputs raise_exception",
         ),
         around(
+            *(layer, "get_build_config", _lookup.build_config),
+            "shapes of texts are none of Keras's",
+        ),
+        around(
             *(functional.Functional, "_adjust_input_rank", _keras_2.take_row),
             "in a dataset's map function, a model may be called with one row",
             "self flat_inputs",

@@ -40,7 +40,7 @@ def batches():
 
 
 @pytest.mark.parametrize(("length", "devices"), [(5, 2), (None, 1), (None, 2)])
-def test_a_model_splits_the_texts_that_it_is_given(length, devices):
+def test_a_model_splits_the_texts_that_it_is_given(tmp_path, length, devices):
     losses, after, predicted = RECORDED[length]
     names = [f"cpu:{index}" for index in range(devices)]
     model = classifier(length, tf.distribute.MirroredStrategy(names))
@@ -50,6 +50,9 @@ def test_a_model_splits_the_texts_that_it_is_given(length, devices):
     found = model.predict(tf.constant(QUERIES), verbose=0)
     np.testing.assert_allclose(found.ravel(), predicted, rtol=1e-5)
     model.summary(print_fn=lambda *_, **__: None)
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(loaded.predict(tf.constant(QUERIES), verbose=0), found, rtol=1e-6)
 
 
 def test_arrays_are_padded_in_batches():
@@ -99,3 +102,10 @@ def test_layers_of_many_inputs_take_their_own_texts():
         np.testing.assert_array_equal(model.predict(more, verbose=0), found)
     # A model that is called takes them, too.
     np.testing.assert_allclose(model(features(slice(0, 2))), found[:2], rtol=1e-6)
+
+
+def test_models_inside_of_models_take_texts():
+    vectorize = tf.keras.layers.TextVectorization(vocabulary=["a"], output_sequence_length=2)
+    inner = tf.keras.Sequential([vectorize, tf.keras.layers.Rescaling(2.0)])
+    model = tf.keras.Sequential([inner, tf.keras.layers.Rescaling(1.0)])
+    assert model.predict(tf.constant(["a b", "a"]), verbose=0).tolist() == [[4, 2], [4, 0]]
