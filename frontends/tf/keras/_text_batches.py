@@ -39,14 +39,24 @@ def reading_texts_of(model: Model) -> Iterator[None]:
 
 
 def prepared_for(model: Model, inputs: Nested) -> Nested:
-    """Prepares inputs that a model is called with, if there are texts among other things."""
-    leaves = jax.tree.leaves(inputs, is_leaf=lambda node: isinstance(node, Texts))
+    """Prepares inputs that a model is called with, if there are texts among other things.
+
+    Keras tells tensors from other things by their class, so that it has to look into `Texts`: those of a graph do not let it.
+    """
+    leaves = jax.tree.leaves(inputs, is_leaf=_is_texts)
+    if any(map(_is_texts, leaves)):
+        return jax.tree.map(
+            lambda leaf: Texts(leaf.words) if _is_texts(leaf) else leaf, inputs, is_leaf=_is_texts
+        )
     if len(leaves) < 2 or not any(
         isinstance(leaf, np.ndarray) and is_text(leaf) for leaf in leaves
     ):
         return inputs
-    # Keras tells tensors from other things by their class.
     return jax.tree.map(jnp.asarray, _prepared(_placed(_layers_of(model)), inputs))
+
+
+def _is_texts(node: Any) -> bool:
+    return isinstance(node, Texts)
 
 
 def _layers_of(model: Model) -> tuple[TextVectorization, ...]:

@@ -100,6 +100,8 @@ def test_layers_of_many_inputs_take_their_own_texts():
     more = {**features(), "zone": tf.constant(TEXTS)}  # which the model does not take
     with pytest.warns(UserWarning, match="structure of `inputs`"):
         np.testing.assert_array_equal(model.predict(more, verbose=0), found)
+    again = tf.keras.Model({"text": text, "kind": kind, "number": number}, model(model.input))
+    np.testing.assert_array_equal(again.predict(features(), verbose=0), found)
     # A model that is called takes them, too.
     np.testing.assert_allclose(model(features(slice(0, 2))), found[:2], rtol=1e-6)
 
