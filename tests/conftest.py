@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from jax.extend.mlir import ir
 
 import spmd
 from conftest import COMPILE_FAST, compiles_fast
+from spmd.files import StorePath
 from tests import warm
 from tests.fake_store import FakeStore
 
@@ -53,6 +55,15 @@ def simulate(
     """Has the simulated devices stand for accelerators, as in `simulate("tpu:8")`."""
     mesh_of(8)  # all devices are there before a test asks for some of them
     return lambda text: monkeypatch.setenv("JAXTRIBUTE_SIMULATE", text)
+
+
+@pytest.fixture
+def bucket() -> Iterator[str]:
+    """Gives the URL of an object store of this test's own, in this process's memory."""
+    url = f"memory://{uuid.uuid4().hex}"
+    yield url
+    if StorePath(url).exists():
+        StorePath(url).rmtree()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = (
     "errors",
     "typing",
+    "files",
     "source_lines",
     "assigned",
     "_jax_internals",

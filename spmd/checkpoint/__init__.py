@@ -13,6 +13,7 @@ from spmd.checkpoint.errors import CheckpointError as CheckpointError
 from spmd.checkpoint.errors import CheckpointNotFoundError as CheckpointNotFoundError
 from spmd.checkpoint.errors import DamagedCheckpointError as DamagedCheckpointError
 from spmd.checkpoint.errors import SaveError as SaveError
+from spmd.checkpoint.intact import verify as verify
 from spmd.checkpoint.layout import check_path as check_path
 from spmd.checkpoint.layout import checkpoint_folder as checkpoint_folder
 from spmd.checkpoint.layout import is_checkpoint as is_checkpoint
@@ -22,7 +23,6 @@ from spmd.checkpoint.layout import saved_at as saved_at
 from spmd.checkpoint.manager import CheckpointManager as CheckpointManager
 from spmd.checkpoint.manager import KeepPolicy as KeepPolicy
 from spmd.checkpoint.manager import SavePolicy as SavePolicy
-from spmd.checkpoint.manifest import verify as verify
 from spmd.checkpoint.position import HasPosition as HasPosition
 from spmd.checkpoint.preemption import PreemptionSync as PreemptionSync
 from spmd.checkpoint.reading import list_arrays as list_arrays

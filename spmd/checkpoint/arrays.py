@@ -113,6 +113,13 @@ class ArrayWriter:
             _handler().finalize(self._directory)
 
 
+def merge(directory: str) -> None:
+    """Makes one database of what several processes wrote, if that was not done when it was written."""
+    names = os.listdir(directory)
+    if "manifest.ocdbt" not in names and any(name.startswith("ocdbt.process_") for name in names):
+        _handler().finalize(_path(directory))
+
+
 def read(directory: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]]) -> dict[str, AnyArray]:
     """Reads some arrays; it blocks until they are read, and does not wait for other processes.
 

@@ -1,6 +1,5 @@
 """`Checkpoint`: objects that are saved and restored together."""
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,8 +8,9 @@ import jax
 from spmd.checkpoint.agreement import fail_together
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import track
+from spmd.checkpoint.intact import Copy, is_read_from_copy, verified_copy, verify
 from spmd.checkpoint.layout import check_path
-from spmd.checkpoint.manifest import read_manifest, verify
+from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.restoring import Restoration
 from spmd.checkpoint.saving import Save, wait_for_saves
 from spmd.checkpoint.selection import path_of_first
@@ -19,6 +19,7 @@ from spmd.checkpoint.status import LoadStatus
 from spmd.checkpoint.view import View, register_view, view_of
 from spmd.cluster import all_gather_small, wait_seconds
 from spmd.errors import StateError
+from spmd.files import absolute
 from spmd.replica import current_frame
 from spmd.state import Searched, apply_pending
 from spmd.typing import Stateful, StrPath
@@ -115,8 +116,8 @@ class Checkpoint(Searched):
         memory. A thread writes them, and gives the checkpoint its name at the end; `wait` waits for that.
 
         Args:
-            path: the folder to make; a checkpoint there is replaced when the new one is complete. The path of
-                process 0 decides.
+            path: the folder to make, or its URL in an object store; a checkpoint there is replaced when the new one is
+                complete. The path of process 0 decides.
             notes: what else to record in the manifest; JSON can hold it.
             done: called when the checkpoint is complete, by a thread of process 0.
 
@@ -126,10 +127,11 @@ class Checkpoint(Searched):
         Raises:
             CheckpointError: an object cannot be saved, or is not the same in all processes.
             SaveError: a file cannot be written; raised by `wait`, or here.
+            ImportError: what writes to the URL is not installed.
             StateError: called while a step is traced.
             ClusterWaitError: a process does not save; the message names it.
         """
-        path = os.path.abspath(check_path(path))
+        path = absolute(check_path(path))
         _check_between_steps("saved")
         apply_pending()
         self.wait()
@@ -167,15 +169,15 @@ class Checkpoint(Searched):
             StateError: called while a step is traced.
             ClusterWaitError: a process does not restore; the message names it.
         """
-        path = "" if path is None else os.path.abspath(check_path(path))
+        path = "" if path is None else absolute(check_path(path))
         _check_between_steps("restored")
         self.wait()
         wait_for_saves()
         path = path_of_first(all_gather_small("checkpoint/restore", path, self.timeout))
         if not path:
             return LoadStatus(self, None)
-        _check_files(path, self.timeout, checked=checked)
-        restoration = Restoration(path, self.timeout)
+        copy = _check_files(path, self.timeout, checked=checked)
+        restoration = Restoration(path, self.timeout, copy)
         if self._restoration is not None:
             self._restoration.cancel()
         restoration.start(self)
@@ -206,14 +208,25 @@ def _check_between_steps(verb: str) -> None:
         )
 
 
-def _check_files(path: str, timeout: float, *, checked: bool) -> None:
-    """Lets process 0 verify the files and the others look for them; all raise an error if any of them does."""
+def _check_files(path: str, timeout: float, *, checked: bool) -> Copy | None:
+    """Lets process 0 verify the files and the others look for them; all raise an error if any of them does.
+
+    Returns:
+        The copy that this process is to read; None if it reads the files where they are.
+    """
     failure: Exception | None = None
+    copy = None
     try:
-        if jax.process_index() == 0 and not checked:
+        if is_read_from_copy(path):
+            copy = verified_copy(path)  # each process needs one
+        elif jax.process_index() == 0 and not checked:
             verify(path)
         else:
             read_manifest(path)
-    except (CheckpointError, OSError) as error:
+    except (CheckpointError, OSError, TimeoutError) as error:
         failure = error
-    fail_together("checkpoint/files", failure, timeout, is_damage=True)
+    is_damage = (
+        failure is None or not isinstance(failure, OSError) or isinstance(failure, CheckpointError)
+    )
+    fail_together("checkpoint/files", failure, timeout, is_damage=is_damage)
+    return copy

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from spmd.errors import SpmdError
+from spmd.files import StoreError
 
 # How TensorStore tells of an error of the operating system, and of its files.
 _OS_ERROR = re.compile(r"os_error_code='(\d+)'")
@@ -35,6 +36,8 @@ def in_a_sentence(error: BaseException) -> str:
         >>> in_a_sentence(ValueError(text))
         'a/b: No space left on device (ENOSPC)'
     """
+    if isinstance(error, StoreError):
+        return str(error)
     number = error.errno if isinstance(error, OSError) else None
     file = error.filename if isinstance(error, OSError) else None
     if (found := _OS_ERROR.search(str(error))) is not None:

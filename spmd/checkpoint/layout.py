@@ -1,6 +1,6 @@
-"""The folders of a checkpoint on disk: a save becomes visible by a rename, when it is complete.
+"""The folders of a checkpoint: a save becomes visible when it is complete, by a rename.
 
-A checkpoint is written into a folder beside its path, `ckpt-3.saving`, and renamed when it is complete. So a folder
+In an object store it does by its manifest, see `in_stores`; on a disk a checkpoint is written into a folder beside its path, `ckpt-3.saving`, and renamed when it is complete. So a folder
 with the final name is complete, whenever a process was killed. A checkpoint that is overwritten is `ckpt-3.replaced`
 until the new one has the name, and still counts if the process is killed between the two renames.
 """
@@ -9,37 +9,38 @@ import os
 import re
 import shutil
 
+from spmd.checkpoint import in_stores
 from spmd.checkpoint.errors import CheckpointError
+from spmd.checkpoint.parts import ARRAYS, MANIFEST
+from spmd.files import StorePath, is_url, plain
 from spmd.typing import StrPath
 
-ARRAYS = "arrays"
-MANIFEST = "manifest.json"
 _SAVING = ".saving"
 _REPLACED = ".replaced"
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def check_path(path: StrPath) -> str:
-    """Returns a path as a text.
+    """Returns a path as a text, a URL without slashes at its end.
 
     Raises:
-        CheckpointError: it is a URL, of which the system would make a folder with that name.
+        CheckpointError: it has lost a slash; or there is no such kind of URL.
+        ImportError: what reads and writes the URL is not installed.
+        OSError: there are no credentials for it.
 
     Examples:
-        >>> check_path("runs/1")
-        'runs/1'
-        >>> check_path("gs://bucket/runs/1")  # doctest: +ELLIPSIS
+        >>> check_path("runs/1"), check_path("memory://bucket/runs/1/")
+        ('runs/1', 'memory://bucket/runs/1')
+        >>> check_path("gs:/bucket/runs/1")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        spmd.checkpoint.errors.CheckpointError: Expected a folder of a file system, but gs://bucket/runs/1 is a URL. ...
+        spmd.checkpoint.errors.CheckpointError: Expected a folder or a URL, got gs:/bucket/runs/1: pathlib.Path takes ...
     """
-    text = os.fspath(path)
-    if _URL.match(text):
-        raise CheckpointError(
-            f"Expected a folder of a file system, but {text} is a URL. Checkpoints get their names when they are complete, by a "
-            "rename, which object stores do not have. Mount the bucket by something that has it, such as gcsfuse, BlobFuse or FSx "
-            f"for Lustre, and name the folder: {text.partition('://')[2]!r} in the place where it is mounted."
-        )
+    try:
+        text = plain(path)
+        if is_url(text):
+            StorePath(text).check()
+    except ValueError as error:
+        raise CheckpointError(str(error)) from None
     return text
 
 
@@ -48,6 +49,8 @@ def checkpoint_folder(path: str) -> str:
 
     It is the checkpoint's path, unless the save that was to overwrite it was killed between two renames.
     """
+    if is_url(path):
+        return path
     replaced = path + _REPLACED
     return replaced if not os.path.isdir(path) and os.path.isdir(replaced) else path
 
@@ -59,6 +62,8 @@ def saving_folder(path: str) -> str:
 
 def is_checkpoint(path: str) -> bool:
     """Tells whether a folder is a checkpoint that was saved completely; `verify` tells whether it is still intact."""
+    if is_url(path):
+        return in_stores.is_complete(StorePath(path))
     if path.endswith((_SAVING, _REPLACED)):
         return False
     return os.path.isfile(os.path.join(checkpoint_folder(path), MANIFEST))
@@ -70,9 +75,14 @@ def numbered_checkpoints(directory: str, name: str) -> dict[int, str]:
     Returns:
         Their paths by number, lowest first.
     """
+    pattern = re.compile(re.escape(name) + r"-(\d+)")
+    if is_url(directory):
+        entries = in_stores.entries_of(StorePath(directory))
+        numbered = [entry for entry in entries if pattern.fullmatch(entry.name)]
+        paths = [each.url for each in in_stores.complete_ones(numbered)]
+        return dict(sorted((int(path.rpartition("-")[2]), path) for path in paths))
     if not os.path.isdir(directory):
         return {}
-    pattern = re.compile(re.escape(name) + r"-(\d+)")
     entries = {entry.removesuffix(_REPLACED) for entry in os.listdir(directory)}
     found = [(pattern.fullmatch(entry), os.path.join(directory, entry)) for entry in entries]
     checkpoints = {int(hit[1]): path for hit, path in found if hit and is_checkpoint(path)}
@@ -82,15 +92,32 @@ def numbered_checkpoints(directory: str, name: str) -> dict[int, str]:
 def saved_at(path: str) -> float:
     """Tells when a complete checkpoint was saved, in seconds since 1970; 0 if it is being deleted."""
     try:
+        if is_url(path):
+            return StorePath(path).joinpath(MANIFEST).stat().mtime
         return os.path.getmtime(os.path.join(checkpoint_folder(path), MANIFEST))
     except FileNotFoundError:
         return 0.0
 
 
 def make_saving_folder(path: str) -> None:
-    """Makes an empty folder to write a checkpoint into, and one in it for arrays. One process calls it."""
+    """Makes an empty folder to write a checkpoint into, and one in it for arrays. One process calls it.
+
+    Raises:
+        CheckpointError: the path is that of something else, which the checkpoint would replace.
+    """
+    if os.path.lexists(path) and not _may_be_replaced(path):
+        raise CheckpointError(
+            f"Expected a new folder or a checkpoint, but {path} is neither: a checkpoint with this name would replace it. "
+            f"Save into it, under a name: {os.path.join(path, 'ckpt')}"
+        )
     shutil.rmtree(saving_folder(path), ignore_errors=True)
     os.makedirs(os.path.join(saving_folder(path), ARRAYS))
+
+
+def _may_be_replaced(path: str) -> bool:
+    # A damaged checkpoint still has one of the two.
+    parts = {ARRAYS, MANIFEST}
+    return os.path.isdir(path) and (not os.listdir(path) or not parts.isdisjoint(os.listdir(path)))
 
 
 def publish(path: str) -> None:
@@ -105,6 +132,9 @@ def publish(path: str) -> None:
 
 def remove_checkpoint(path: str) -> None:
     """Deletes a checkpoint. One process calls it; if that is killed meanwhile, no half of a checkpoint is left."""
+    if is_url(path):
+        in_stores.remove(StorePath(path))
+        return
     if os.path.isdir(path):
         # Otherwise the checkpoint that it replaced would come back.
         shutil.rmtree(path + _REPLACED, ignore_errors=True)

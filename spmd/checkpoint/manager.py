@@ -14,6 +14,7 @@ from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.saving import remove_leftovers
 from spmd.checkpoint.selection import agree_on_checkpoint, newest_intact
 from spmd.cluster import all_gather_small
+from spmd.files import absolute
 from spmd.typing import StrPath
 
 _NAME = "step"
@@ -111,12 +112,12 @@ class CheckpointManager:
 
         Args:
             checkpoint: what is saved and restored.
-            directory: the folder, which the first save makes. If processes name several, that of process 0 is used.
+            directory: the folder, or its URL in an object store; the first save makes it. If processes name several, that of process 0 is used.
             keep: which checkpoints are kept; None keeps all.
             when: which calls of `save` save; None means all.
         """
         self._checkpoint = checkpoint
-        self._directory = os.path.abspath(check_path(directory))
+        self._directory = absolute(check_path(directory))
         self._keep = keep or KeepPolicy()
         self._when = when or SavePolicy()
         self._is_clean = False

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from spmd.checkpoint.arrays import ArrayEntry
-from spmd.checkpoint.errors import CheckpointNotFoundError, DamagedCheckpointError
-from spmd.checkpoint.layout import MANIFEST, checkpoint_folder
+from spmd.checkpoint.errors import CheckpointError, CheckpointNotFoundError, DamagedCheckpointError
+from spmd.checkpoint.layout import checkpoint_folder
+from spmd.checkpoint.parts import MANIFEST
 from spmd.checkpoint.schema import SchemaError, check_content
+from spmd.files import StorePath, is_url
 from spmd.typing import StrPath
 
 FORMAT = "jaxtribute checkpoint 1"
@@ -59,19 +61,30 @@ class Manifest:
 
 def write_manifest(folder: str, manifest: Manifest) -> None:
     """Writes the manifest into the folder of a checkpoint whose arrays are written. One process calls it."""
+    text = manifest_text(manifest, fingerprints_of(folder))
+    with open(os.path.join(folder, MANIFEST), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def fingerprints_of(folder: str) -> dict[str, list[int]]:
+    """Returns the size and the CRC-32 of all files in a folder, by their paths in it."""
     files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
+    return {str(file.relative_to(folder)): _fingerprint(file) for file in files}
+
+
+def manifest_text(manifest: Manifest, files: Mapping[str, Sequence[int]]) -> str:
+    """Returns what the file `manifest.json` says of a checkpoint with these files."""
     content = {
         "format": FORMAT,
         "nodes": [asdict(node) for node in manifest.nodes],
         "positions": list(manifest.positions),
         "notes": dict(manifest.notes),
-        "files": {str(file.relative_to(folder)): _fingerprint(file) for file in files},
+        "files": dict(files),
     }
     text = json.dumps(content)
-    with open(os.path.join(folder, MANIFEST), "w", encoding="utf-8") as file:
-        file.write(json.dumps({"crc32": zlib.crc32(text.encode()), "content": text}))
-        file.flush()
-        os.fsync(file.fileno())
+    return json.dumps({"crc32": zlib.crc32(text.encode()), "content": text})
 
 
 def read_manifest(path: str) -> Manifest:
@@ -89,62 +102,105 @@ def read_manifest(path: str) -> Manifest:
     return Manifest(nodes, content["positions"], content["notes"])
 
 
-def verify(path: str) -> None:
-    """Compares every file of a checkpoint with what was saved.
-
-    Any process may call it; it does not wait for others.
+def files_of(path: str, raw: bytes | None = None) -> dict[str, list[int]]:
+    """Returns what a checkpoint's manifest says of its files: the size and CRC-32 of each, by its path in the checkpoint.
 
     Args:
         path: the checkpoint's.
+        raw: what `raw_manifest` returned; None reads it.
 
     Raises:
         CheckpointNotFoundError: there is no checkpoint.
-        DamagedCheckpointError: a file is missing, too short, or has other contents; the message names it.
-
-    Examples:
-        >>> import tempfile, spmd.checkpoint
-        >>> checkpoint = spmd.checkpoint.Checkpoint(step=3)
-        >>> path = checkpoint.save(tempfile.mkdtemp() + "/ckpt")
-        >>> checkpoint.wait()
-        >>> spmd.checkpoint.verify(path)
+        DamagedCheckpointError: the manifest is missing or damaged, or names a file outside of the checkpoint.
     """
-    content, folder = _content(path), checkpoint_folder(path)
-    for name, written in content["files"].items():
-        file = _file_within(folder, name)
-        try:
-            found = _fingerprint(file)
-        except FileNotFoundError as error:  # another process may be deleting the checkpoint
-            raise _damaged(folder, name, "it is missing") from error
-        if found[0] != written[0]:
-            raise _damaged(folder, name, f"it has {found[0]} bytes, and {written[0]} were written")
-        if found != written:
-            raise _damaged(
-                folder, name, f"its CRC-32 is {found[1]:08x}, and {written[1]:08x} was written"
-            )
+    files = _content(path, raw)["files"]
+    for name in files:
+        _check_within(checkpoint_folder(path), name)
+    return files
 
 
-def _content(path: str) -> dict[str, Any]:
+def raw_manifest(path: str) -> bytes:
+    """Reads the manifest of a checkpoint, whatever is in it.
+
+    Raises:
+        CheckpointNotFoundError: there is no checkpoint.
+        DamagedCheckpointError: the manifest is missing.
+    """
     folder = checkpoint_folder(path)
     file = os.path.join(folder, MANIFEST)
+    not_found = CheckpointNotFoundError(
+        f"There is no checkpoint at {path}. Check the path; you may be missing the number at its end "
+        "(the '-1' in 'path/to/ckpt-1')."
+    )
+    if is_url(path):
+        try:
+            return StorePath(file).read_bytes()
+        except (FileNotFoundError, IsADirectoryError):  # a save may be putting files there
+            raise not_found from None
     if not os.path.isdir(folder):
-        raise CheckpointNotFoundError(
-            f"There is no checkpoint at {path}. Check the path; you may be missing the number at its end "
-            "(the '-1' in 'path/to/ckpt-1')."
-        )
+        raise not_found
     if not os.path.isfile(file):
-        raise _damaged(
-            folder,
-            MANIFEST,
-            "it is not a regular file" if os.path.exists(file) else "it is missing",
-        )
+        reason = "it is not a regular file" if os.path.exists(file) else "it is missing"
+        raise _damaged(folder, MANIFEST, reason)
     try:
-        with open(file, encoding="utf-8") as stream:
-            whole = json.load(stream)
+        with open(file, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError as error:  # another process may be deleting the checkpoint
+        raise missing_file(path, MANIFEST) from error
+
+
+def attempts_of(checkpoint: StorePath) -> set[str] | None:
+    """Names the attempts of a checkpoint in a store that its manifest names; None if that is damaged."""
+    try:
+        return {name.partition("/")[0] for name in files_of(checkpoint.url)}
+    except CheckpointNotFoundError:
+        return set()
+    except DamagedCheckpointError:
+        return None
+
+
+def check_file(path: str, name: str, file: str, written: Sequence[int]) -> None:
+    """Compares a file of a checkpoint with what was saved.
+
+    Args:
+        path: the checkpoint's.
+        name: of the file in the checkpoint.
+        file: where it is, or a copy of it.
+        written: the size and the CRC-32 of what was saved.
+
+    Raises:
+        DamagedCheckpointError: it is missing, too short, or has other contents.
+    """
+    folder = checkpoint_folder(path)
+    if os.path.exists(file) and not os.path.isfile(file):
+        raise _damaged(folder, name, "it is not a regular file")
+    try:
+        found = _fingerprint(file)
+    except FileNotFoundError as error:  # another process may be deleting the checkpoint
+        raise missing_file(path, name) from error
+    if found[0] != written[0]:
+        raise _damaged(folder, name, f"it has {found[0]} bytes, and {written[0]} were written")
+    if found != list(written):
+        raise _damaged(
+            folder, name, f"its CRC-32 is {found[1]:08x}, and {written[1]:08x} was written"
+        )
+
+
+def missing_file(path: str, name: str) -> DamagedCheckpointError:
+    """Returns the error that a file of a checkpoint is missing."""
+    return _damaged(checkpoint_folder(path), name, "it is missing")
+
+
+def _content(path: str, raw: bytes | None = None) -> dict[str, Any]:
+    folder = checkpoint_folder(path)
+    file = os.path.join(folder, MANIFEST)
+    try:
+        whole = json.loads(raw_manifest(path) if raw is None else raw)
         is_intact = zlib.crc32(whole["content"].encode()) == whole["crc32"]
         content = json.loads(whole["content"]) if is_intact else {}
         written_as = content.get("format")
-    except FileNotFoundError as error:  # another process may be deleting the checkpoint
-        raise _damaged(folder, MANIFEST, "it is missing") from error
+    except CheckpointError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(folder, MANIFEST, f"it is not what was written ({error})") from error
     if not is_intact:
@@ -161,15 +217,11 @@ def _content(path: str) -> dict[str, Any]:
     return content
 
 
-def _file_within(folder: str, name: str) -> str:
-    """Returns the path of a file that a manifest names, which must be a file in the folder of the checkpoint."""
+def _check_within(folder: str, name: str) -> None:
+    """Checks that a file that a manifest names is in the folder of the checkpoint."""
     # By its name alone: a file may be a link, as in caches of downloaded files.
     if not _NAME.fullmatch(name) or ".." in name.split("/"):
         raise _damaged(folder, MANIFEST, f"it names a file outside of the folder: {name!a}")
-    file = os.path.join(folder, name)
-    if os.path.exists(file) and not os.path.isfile(file):
-        raise _damaged(folder, name, "it is not a regular file")
-    return file
 
 
 def _entry(shape: Sequence[int], **fields: Any) -> ArrayEntry:

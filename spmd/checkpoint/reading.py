@@ -14,8 +14,10 @@ from spmd.checkpoint.errors import (
     in_a_sentence,
     is_about_files,
 )
-from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
+from spmd.checkpoint.intact import Copy, is_read_from_copy, verified_copy
+from spmd.checkpoint.layout import checkpoint_folder
 from spmd.checkpoint.manifest import read_manifest
+from spmd.checkpoint.parts import ARRAYS
 from spmd.checkpoint.saving import wait_for_saves
 from spmd.cluster import wait_seconds
 from spmd.typing import AnyArray
@@ -61,21 +63,32 @@ def read_array(path: str, entry: ArrayEntry) -> np.ndarray[Any, Any]:
 
 
 def read_arrays(
-    path: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]], timeout: float
+    path: str,
+    targets: Mapping[str, tuple[ArrayEntry, AnyArray]],
+    timeout: float,
+    copy: Copy | None = None,
 ) -> dict[str, AnyArray]:
     """Reads arrays of the checkpoint at a path, as `arrays.read` does, after the saves that this process has begun.
 
     All processes must call it: none goes on before all have read, and all raise an error if one does.
+
+    Args:
+        path: the checkpoint's.
+        targets: see `arrays.read`.
+        timeout: seconds that a process waits for the others.
+        copy: of the checkpoint; None makes one, if its files cannot be read where they are.
 
     Raises:
         CheckpointError: an array cannot be read.
         ClusterWaitError: a process does not read; the message names it.
     """
     wait_for_saves()  # reading would otherwise wait for the writer, or disturb it
-    folder = os.path.abspath(checkpoint_folder(path))
     failure: Exception | None = None
     found: dict[str, AnyArray] = {}
     try:
+        if copy is None and is_read_from_copy(path):
+            copy = verified_copy(path)
+        folder = os.path.abspath(checkpoint_folder(path)) if copy is None else copy.folder
         found = read(os.path.join(folder, ARRAYS), targets)
     except CheckpointError as error:
         failure = error

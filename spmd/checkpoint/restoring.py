@@ -12,6 +12,7 @@ from typing import Any
 import jax
 
 from spmd.checkpoint.errors import SHOWN, CheckpointError, first_lines
+from spmd.checkpoint.intact import Copy
 from spmd.checkpoint.manifest import SavedObject, read_manifest
 from spmd.checkpoint.matching import Match, arrays_of, match, mismatches
 from spmd.checkpoint.position import decode_position
@@ -28,10 +29,17 @@ _LOG = logging.getLogger("spmd.checkpoint")
 class Restoration:
     """A checkpoint that is being restored, or waits for objects that do not exist yet."""
 
-    def __init__(self, path: str, timeout: float) -> None:
-        """Reads the graph of a checkpoint; raises as `read_manifest` does."""
-        manifest = read_manifest(path)
+    def __init__(self, path: str, timeout: float, copy: Copy | None = None) -> None:
+        """Reads the graph of a checkpoint; raises as `read_manifest` does.
+
+        Args:
+            path: the checkpoint's.
+            timeout: seconds that a process waits for the others.
+            copy: what to read, if the checkpoint's own files cannot be; held until all objects have their values.
+        """
+        manifest = read_manifest(path if copy is None else copy.folder)
         self.path = path
+        self._copy = copy
         self.nodes = manifest.nodes
         self.expect_partial = False
         self._positions = manifest.positions
@@ -45,6 +53,8 @@ class Restoration:
         self._extend([(0, root)])
         if self.unmatched():
             defer(id(self), self.apply_pending)
+        else:
+            self._copy = None
 
     def apply_pending(self) -> None:
         """Restores as `start` does into objects made since; does nothing while a step is traced.
@@ -75,6 +85,7 @@ class Restoration:
 
     def cancel(self) -> None:
         """Stops waiting for objects."""
+        self._copy = None
         drop_deferred(id(self))
 
     def unmatched(self) -> list[SavedObject]:
@@ -138,7 +149,7 @@ class Restoration:
             for entry, target in zip(found.saved.entries, arrays_of(found), strict=True)
         }
         # Also of deferred values, which may be read at any time.
-        read = read_arrays(self.path, targets, self._timeout)
+        read = read_arrays(self.path, targets, self._timeout, self._copy)
         items: dict[int, dict[str, Any]] = {}
         for found in matches:
             view, saved = found.obj.view, found.saved

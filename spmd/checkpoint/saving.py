@@ -8,7 +8,6 @@ import atexit
 import importlib
 import json
 import os
-import shutil
 import sys
 import threading
 import zlib
@@ -17,7 +16,8 @@ from typing import Any, NoReturn
 
 import jax
 
-from spmd.checkpoint import arrays, layout, manifest
+from spmd.checkpoint import arrays, in_stores, layout, manifest
+from spmd.checkpoint.destination import destination
 from spmd.checkpoint.errors import (
     CheckpointError,
     SaveError,
@@ -28,6 +28,7 @@ from spmd.checkpoint.errors import (
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.snapshot import Snapshot, fingerprints
 from spmd.cluster import all_gather_small, current_health
+from spmd.files import StorePath, is_url
 
 _FIRST = 0
 
@@ -74,7 +75,12 @@ class Save:
         self.error: BaseException | None = None
         objects = fingerprints(snapshot.nodes)
         checksum = zlib.crc32(json.dumps(objects, sort_keys=True).encode())
-        own = {"path": path, "positions": snapshot.positions, "objects": checksum}
+        own = {
+            "path": path,
+            "positions": snapshot.positions,
+            "objects": checksum,
+            "attempt": in_stores.new_attempt(),
+        }
         texts = all_gather_small("checkpoint/save", json.dumps(own), timeout)
         messages = [json.loads(text) for text in texts]
         self.path = path = path_of_first([each["path"] for each in messages])
@@ -84,12 +90,14 @@ class Save:
         self._manifest = manifest.Manifest(snapshot.nodes, positions, notes)
         self._done = done
         self._copied = threading.Event()
-        folder = os.path.join(layout.saving_folder(path), layout.ARRAYS)
-        failure = self._attempt(lambda: self._is_first and layout.make_saving_folder(path))
-        self._agree("begun", failure)
+        self._destination = destination(path, messages[0]["attempt"], timeout)
+        folders: list[str] = []
+        self._agree("begun", self._attempt(lambda: folders.append(self._destination.begin())))
         # Only the thread holds the writer, and with it a copy of the state.
         made: list[arrays.ArrayWriter] = []
-        failure = self._attempt(lambda: made.append(arrays.ArrayWriter(folder, snapshot.arrays)))
+        failure = self._attempt(
+            lambda: made.append(arrays.ArrayWriter(folders[0], snapshot.arrays))
+        )
         self._thread = threading.Thread(
             target=self._finish, args=[made, failure], name="spmd-checkpoint"
         )
@@ -104,9 +112,10 @@ class Save:
         try:
             failure = failure or self._attempt(lambda: made[0].copy())
             self._copied.set()
-            self._agree("written", failure or self._attempt(lambda: made[0].write(self._timeout)))
+            self._agree("written", failure or self._attempt(lambda: self._write(made[0])))
             # No process continues before the checkpoint is complete.
-            self._agree("saved", self._attempt(lambda: self._is_first and self._complete(made[0])))
+            complete = self._destination.complete
+            self._agree("saved", self._attempt(lambda: complete(made[0], self._manifest)))
             self._agree("recorded", self._attempt(self._record), "is complete, but not recorded")
         except BaseException as error:  # raised by wait(), where somebody sees it
             self.error = error
@@ -118,10 +127,9 @@ class Save:
     def _is_first(self) -> bool:
         return jax.process_index() == _FIRST
 
-    def _complete(self, writer: arrays.ArrayWriter) -> None:
-        writer.merge()
-        manifest.write_manifest(layout.saving_folder(self.path), self._manifest)
-        layout.publish(self.path)
+    def _write(self, writer: arrays.ArrayWriter) -> None:
+        writer.write(self._timeout)
+        self._destination.put(writer)
 
     def _record(self) -> None:
         if health := current_health():
@@ -145,8 +153,7 @@ class Save:
         answers = all_gather_small(f"checkpoint/{what}", told, self._timeout)
         if not any(answers):
             return
-        if self._is_first:  # its space may be needed by the next
-            shutil.rmtree(layout.saving_folder(self.path), ignore_errors=True)
+        self._destination.abandon()
         if failure is not None and not is_about_files(failure):
             raise failure
         process, reason = next((who, text) for who, text in enumerate(answers) if text)
@@ -190,7 +197,10 @@ def remove_leftovers(directory: str) -> None:
     """Deletes what killed saves left in a folder; all processes may call it, and process 0 does it."""
     if jax.process_index() == _FIRST:
         wait_for_saves()  # another manager of the folder may be saving
-        layout.delete_leftovers(directory)
+        if is_url(directory):
+            in_stores.delete_leftovers(StorePath(directory), manifest.attempts_of)
+        else:
+            layout.delete_leftovers(directory)
 
 
 def _raise_differences(path: str, objects: Mapping[str, str], timeout: float) -> NoReturn:

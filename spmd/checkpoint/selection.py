@@ -15,9 +15,13 @@ from spmd.checkpoint.errors import (
     CheckpointNotFoundError,
     DamagedCheckpointError,
 )
-from spmd.checkpoint.layout import checkpoint_folder
-from spmd.checkpoint.manifest import verify
+from spmd.checkpoint.intact import verify
+from spmd.checkpoint.layout import checkpoint_folder, is_checkpoint
 from spmd.cluster import all_gather_small
+from spmd.files import absolute, is_url
+
+# What moves a folder of a store, by the kind of URL.
+_MOVES = {"gs": "gcloud storage mv", "s3": "aws s3 mv --recursive"}
 
 _LOG = logging.getLogger("spmd.checkpoint")
 _has_warned = False
@@ -48,13 +52,14 @@ def newest_intact(paths: Iterable[str]) -> str | None:
         except (DamagedCheckpointError, CheckpointNotFoundError) as error:
             message = f"{error} The one before it is used, if there is one."
             warnings.warn(message, DamagedCheckpointWarning, stacklevel=2)
-            if os.path.isdir(checkpoint_folder(path)):  # else it was deleted meanwhile
+            if _is_there(path):  # else it was deleted meanwhile
                 damaged.append(path)
         else:
             return path
     if damaged:
-        folder = os.path.abspath(os.path.dirname(damaged[0]))
-        move = ["mv", folder, f"{folder}.damaged"]
+        folder = absolute(os.path.dirname(damaged[0]))
+        tool = _MOVES.get(folder.partition("://")[0], "mv")
+        move = [*tool.split(), folder, f"{folder}.damaged"]
         names = ", ".join(os.path.basename(path) for path in damaged[:SHOWN])
         raise DamagedCheckpointError(
             f"No checkpoint in {folder} is intact: {names}{', ...' * (len(damaged) > SHOWN)} "
@@ -62,6 +67,10 @@ def newest_intact(paths: Iterable[str]) -> str | None:
             f"Fix: put copies from a backup there; or move the folder away to start anew on purpose: {shlex.join(move)}"
         )
     return None
+
+
+def _is_there(path: str) -> bool:
+    return is_checkpoint(path) if is_url(path) else os.path.isdir(checkpoint_folder(path))
 
 
 def agree_on_checkpoint(choose: Callable[[], str | None], timeout: float) -> str | None:

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import shutil
+import tempfile
 import uuid
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from spmd.export.endpoint import (
     read_program,
     spec_of,
 )
+from spmd.files import StorePath, absolute, is_url, path_of, plain, read_here
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
 
@@ -48,7 +50,7 @@ class Artifact:
         notes: of the writer.
     """
 
-    path: Path
+    path: Path | StorePath
     endpoints: Mapping[str, LoadedEndpoint]
     weights: list[HostArray]
     weight_specs: tuple[ArraySpec, ...]
@@ -61,15 +63,17 @@ class Artifact:
         Raises:
             ExportError: they are damaged.
         """
-        with _damage(self.path):
-            return _read_arrays(self.path / _STATE, self.state_specs)
+        if not self.state_specs:
+            return []
+        with _damage(self.path), read_here(self.path / _STATE) as folder:
+            return _read_arrays(Path(folder), self.state_specs)
 
 
 def load(path: str | os.PathLike[str]) -> Artifact:
     """Reads an artifact. Blocks until it is read; compiles nothing yet.
 
     Args:
-        path: the directory.
+        path: the directory, or its URL in an object store.
 
     Returns:
         What it holds.
@@ -80,9 +84,10 @@ def load(path: str | os.PathLike[str]) -> Artifact:
 
     Source: `tf.saved_model.load`.
     """
-    folder = Path(path).absolute()
-    manifest = _manifest(folder)
-    with _damage(folder):
+    where = path_of(absolute(path))
+    manifest = _manifest(where)
+    with _damage(where), read_here(where) as here:
+        folder = Path(here)
         endpoints = {
             name: LoadedEndpoint(
                 name,
@@ -94,7 +99,7 @@ def load(path: str | os.PathLike[str]) -> Artifact:
         }
         specs, state_specs = _specs(manifest[_WEIGHTS]), _specs(manifest[_STATE])
         weights = _read_arrays(folder / _WEIGHTS, specs)
-        return Artifact(folder, endpoints, weights, specs, state_specs, manifest["notes"])
+        return Artifact(where, endpoints, weights, specs, state_specs, manifest["notes"])
 
 
 def _file_of(name: str) -> str:
@@ -108,7 +113,7 @@ def _specs(entries: Sequence[Mapping[str, Any]]) -> tuple[ArraySpec, ...]:
 
 def is_artifact(path: str | os.PathLike[str]) -> bool:
     """Tells whether a directory looks like an artifact; it may be damaged all the same."""
-    return (Path(path) / _MANIFEST).is_file()
+    return path_of(path).joinpath(_MANIFEST).is_file()
 
 
 def _read_arrays(folder: Path, specs: Sequence[ArraySpec]) -> list[HostArray]:
@@ -124,7 +129,7 @@ def _read_arrays(folder: Path, specs: Sequence[ArraySpec]) -> list[HostArray]:
     return arrays
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def _manifest(folder: Path | StorePath) -> dict[str, Any]:
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no directory {folder} to load. Check the path.")
     if not is_artifact(folder):
@@ -154,7 +159,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _damage(folder: Path) -> Generator[None]:
+def _damage(folder: Path | StorePath) -> Generator[None]:
     """Names the artifact in errors, whatever part of it is damaged."""
     try:
         yield
@@ -179,7 +184,7 @@ def save(
     one. Weights that are sharded over devices are gathered.
 
     Args:
-        path: the directory; an artifact there is replaced.
+        path: the directory, or its URL in an object store; an artifact there is replaced.
         endpoints: by name.
         weights: pairs of a name, for people, and an array; every endpoint takes all of them.
         state: likewise, but no endpoint takes them.
@@ -247,6 +252,10 @@ def save(
 @contextlib.contextmanager
 def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
     """Yields a directory to write to, which replaces `path` if no error is raised."""
+    if is_url(path):
+        with _put(StorePath(plain(path))) as folder:
+            yield folder
+        return
     target = Path(path).absolute()
     if target.exists() and not is_artifact(target) and (target.is_file() or any(target.iterdir())):
         raise ExportError(
@@ -272,3 +281,32 @@ def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
     finally:
         shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _put(target: StorePath) -> Generator[Path]:
+    """Yields a directory to write to, which replaces one in an object store if no error is raised.
+
+    The manifest is there last, so whoever reads meanwhile finds no artifact.
+    """
+    if (target.is_dir() or target.is_file()) and not is_artifact(target):
+        raise ExportError(
+            f"{target} exists, and is not a saved model that could be replaced. Expected a new path, or an older saved model of "
+            "jaxtribute. Choose another path, or remove it."
+        )
+    with tempfile.TemporaryDirectory(prefix="jaxtribute-") as folder:
+        yield Path(folder)
+        files = {
+            str(file.relative_to(folder)): file
+            for file in Path(folder).rglob("*")
+            if file.is_file()
+        }
+        manifest = target / _MANIFEST
+        former = set(target.files()) if is_artifact(target) else set[str]()
+        if former:
+            manifest.unlink()
+        for name in former - files.keys() - {_MANIFEST}:
+            (target / name).unlink()
+        for name in files.keys() - {_MANIFEST}:
+            (target / name).upload(str(files[name]))
+        manifest.write_bytes(files[_MANIFEST].read_bytes())

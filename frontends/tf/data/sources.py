@@ -1,6 +1,5 @@
 """Where a dataset's elements come from."""
 
-import glob
 import os
 import sys
 from collections.abc import Callable, Iterable, Sized
@@ -14,6 +13,7 @@ from frontends.tf.data import cardinality
 from frontends.tf.data.base import DatasetBase, check_datasets, function_of, integer, shuffle_order
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.spec import as_dtype, declared_spec
+from spmd.files import matching
 from spmd.input.pipeline import (
     Paths,
     array_rows,
@@ -365,7 +365,7 @@ class Sources(DatasetBase):
         Source: ``tf.data.Dataset.list_files``.
         """
         patterns = list(paths(file_pattern))
-        found = sorted({path for pattern in patterns for path in glob.glob(pattern)})
+        found = sorted({path for pattern in patterns for path in matching(pattern)})
         if not found:
             raise NoMatchingFileError(
                 f"list_files: no file matches {patterns} (in {os.getcwd()}).\nFix: the pattern."

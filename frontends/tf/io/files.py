@@ -3,12 +3,11 @@
 import os
 from typing import Any
 
-from etils import epath
-
 from frontends.tf._typing import TensorLike
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.io import gfile
 from frontends.tf.io.host_values import in_shape, texts_of
+from spmd.files import path_of, reads
 
 
 def read_file(filename: TensorLike, name: str | None = None) -> Any:
@@ -23,7 +22,7 @@ def read_file(filename: TensorLike, name: str | None = None) -> Any:
 
     Source: `tf.io.read_file`.
     """
-    with open_binary(_one(filename, "read_file: filename")) as file:
+    with reads(_one(filename, "read_file: filename")) as file:
         return as_tensors(file.read())
 
 
@@ -36,7 +35,7 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
 
     Source: `tf.io.write_file`.
     """
-    path = epath.Path(_one(filename, "write_file: filename"))
+    path = path_of(_one(filename, "write_file: filename"))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(_one_text(contents, "write_file: contents"))
 
@@ -52,11 +51,6 @@ def matching_files(pattern: TensorLike, name: str | None = None) -> Any:
     patterns, _ = texts_of(pattern, "matching_files: pattern")
     found = {path for one in patterns for path in gfile.glob(os.fsdecode(one))}
     return in_shape([path.encode() for path in sorted(found)], (len(found),))
-
-
-def open_binary(path: str) -> Any:
-    """Opens a file, on this machine or in a bucket, to be read."""
-    return epath.Path(path).open("rb") if "://" in path else open(path, "rb")
 
 
 def _one(value: TensorLike, what: str) -> str:

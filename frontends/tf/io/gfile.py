@@ -1,4 +1,4 @@
-"""`tf.io.gfile`: files and folders by path, also in buckets, through `etils.epath`.
+"""`tf.io.gfile`: files and folders by path, through `etils.epath`, and by URL in object stores, through fsspec.
 
 Errors are Python's: `FileNotFoundError` where TensorFlow raises `NotFoundError`.
 """
@@ -11,16 +11,20 @@ from etils import epath
 
 from frontends.tf._names import attributes, defined_in
 from frontends.tf.io.binary_file import BinaryFile
+from spmd.files import StorePath, is_url, plain
 from spmd.typing import StrPath
 
 
-def _path(path: StrPath | bytes) -> epath.Path:
+def _path(path: StrPath | bytes) -> epath.Path | StorePath:
     """Makes a path; of bytes as well, which an estimator's export returns."""
-    return epath.Path(os.fsdecode(path) if isinstance(path, bytes) else path)
+    text = plain(os.fsdecode(path))
+    return StorePath(text) if is_url(text) else epath.Path(text)
 
 
 def GFile(name: StrPath, mode: str = "r") -> IO[Any]:
     """Opens a file; modes are those of `open`. A file that is written in a binary mode takes texts, too.
+
+    What is written to a URL is there when the file is closed, and not before.
 
     Raises:
         OSError: it cannot be opened.
@@ -76,6 +80,9 @@ def glob(pattern: StrPath | Sequence[StrPath]) -> list[str]:
     found: list[str] = []
     for one in [pattern] if isinstance(pattern, (str, os.PathLike)) else pattern:
         path = _path(one)
+        if isinstance(path, StorePath):
+            found += [each.url for each in path.matches()]
+            continue
         base = epath.Path(path.anchor) if path.is_absolute() else epath.Path()
         found += sorted(map(os.fspath, base.glob(os.fspath(path)[len(path.anchor) :])))
     return found
@@ -83,6 +90,9 @@ def glob(pattern: StrPath | Sequence[StrPath]) -> list[str]:
 
 def makedirs(path: StrPath) -> None:
     """Makes a folder and its parents; does nothing if it exists.
+
+    What differs here: an object store has no folders of its own. There one exists while a file is in it, so this does
+    nothing, and deleting one that does not exist is no error.
 
     Source: `tf.io.gfile.makedirs`.
     """
@@ -123,7 +133,7 @@ def rmtree(path: StrPath) -> None:
 
 
 def rename(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
-    """Moves a file or folder.
+    """Moves a file or folder; in an object store it copies and deletes. Between a store and this machine, a file.
 
     Args:
         src: the old path.
@@ -136,11 +146,18 @@ def rename(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
     Source: `tf.io.gfile.rename`.
     """
     _make_way(dst, overwrite)
-    _path(src).replace(dst)
+    source, target = _path(src), _path(dst)
+    if (isinstance(source, epath.Path) and isinstance(target, epath.Path)) or (
+        isinstance(source, StorePath) and isinstance(target, StorePath)
+    ):
+        source.replace(target)
+    else:
+        _copy(source, target)
+        source.unlink()
 
 
 def copy(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
-    """Copies a file.
+    """Copies a file, also from or to an object store.
 
     Args:
         src: the old path.
@@ -153,7 +170,7 @@ def copy(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
     Source: `tf.io.gfile.copy`.
     """
     _make_way(dst, overwrite)
-    _path(src).copy(dst, overwrite=True)
+    _copy(_path(src), _path(dst))
 
 
 def stat(path: StrPath) -> Any:
@@ -172,11 +189,12 @@ def walk(
     topdown: bool = True,
     onerror: Callable[[OSError], object] | None = None,
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Walks a local folder, as `os.walk` does.
+    """Walks a folder, as `os.walk` does.
 
     Source: `tf.io.gfile.walk`.
     """
-    return os.walk(top, topdown, onerror)
+    path = _path(top)
+    return path.walk(topdown) if isinstance(path, StorePath) else os.walk(top, topdown, onerror)
 
 
 def join(path: StrPath, *paths: StrPath) -> str:
@@ -189,6 +207,15 @@ def join(path: StrPath, *paths: StrPath) -> str:
     Source: `tf.io.gfile.join`.
     """
     return os.fspath(_path(path).joinpath(*paths))
+
+
+def _copy(source: epath.Path | StorePath, target: epath.Path | StorePath) -> None:
+    if isinstance(source, epath.Path) and isinstance(target, epath.Path):
+        source.copy(target, overwrite=True)
+    elif isinstance(target, StorePath) and isinstance(source, epath.Path):
+        target.upload(os.fspath(source))
+    elif isinstance(source, StorePath):
+        source.copy(target)
 
 
 def _make_way(path: StrPath, overwrite: bool) -> None:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import IO, Any, Self, final
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.io.gfile import GFile
+from spmd.files import StorePath, is_url
 from spmd.input.pipeline import framed, opened, records
 from spmd.typing import StrPath
 
@@ -197,7 +197,7 @@ def _checked_name(value: Any) -> str:
 
 def _opened(path: StrPath) -> IO[bytes]:
     name = os.fsdecode(path)
-    return GFile(name, "wb") if "://" in name else open(name, "wb")
+    return StorePath(name).open("wb") if is_url(name) else open(name, "wb")
 
 
 def _packer(name: str, options: TFRecordOptions) -> Any:

@@ -22,6 +22,7 @@ from frontends.tf.keras._server_fit import WorkersLoop
 from frontends.tf.ops.random_stream import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
+from spmd.files import is_url, path_of
 from spmd.integrations.keras import Method
 from spmd.typing import StrPath
 
@@ -220,7 +221,10 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
             self._sync.close()
         if self.delete_checkpoint:
             if jax.process_index() == 0:
-                shutil.rmtree(self.backup_dir, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    path_of(self.backup_dir).rmtree() if is_url(self.backup_dir) else shutil.rmtree(
+                        self.backup_dir
+                    )
             # After this, all processes find the folder deleted.
             all_gather_small("keras/backup", "")
 

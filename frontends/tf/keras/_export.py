@@ -1,6 +1,5 @@
 """Keras's functions that save and load models, for directories as well: `model.save("saved_model")`."""
 
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -8,11 +7,13 @@ import keras
 from frontends.tf._typing import Nested
 from frontends.tf.keras._artifact import read_model, write_model
 from spmd import export
+from spmd.files import path_of, read_here
 from spmd.integrations.keras import Method
 from spmd.typing import StrPath
 
 # What Keras writes and reads itself.
 _FILES = (".keras", ".h5", ".hdf5")
+_HUGGING_FACE = "hf://"
 
 
 def save_model(
@@ -82,10 +83,13 @@ def load_model(
 
     Source: `tf.keras.models.load_model`.
     """
-    folder = Path(filepath)
+    folder = path_of(filepath)
     if export.is_artifact(folder) or (folder / "saved_model.pb").exists():
         return read_model(folder, custom_objects, compile, safe_mode)
-    return keras.saving.load_model(filepath, custom_objects, compile, safe_mode)
+    if str(filepath).startswith(_HUGGING_FACE):  # Keras's own
+        return keras.saving.load_model(filepath, custom_objects, compile, safe_mode)
+    with read_here(filepath) as here:
+        return keras.saving.load_model(here, custom_objects, compile, safe_mode)
 
 
 def export_saved_model(
@@ -160,13 +164,15 @@ def save_as_directory(
     **kwargs: object,
 ) -> None:
     """Wraps `Model.save`: a path without an ending becomes a directory, as of `tf.saved_model.save`."""
-    own = zipped is False or str(filepath).endswith(_FILES) or "://" in str(filepath)
+    own = (
+        zipped is False or str(filepath).endswith(_FILES) or str(filepath).startswith(_HUGGING_FACE)
+    )
     if own and save_format != "tf":
         if str(filepath).endswith((".h5", ".hdf5")):
             kwargs["include_optimizer"] = include_optimizer
         save(self, filepath, overwrite=overwrite, zipped=zipped, **kwargs)
         return
-    if not overwrite and Path(filepath).exists():
+    if not overwrite and path_of(filepath).exists():
         raise FileExistsError(
             f"{filepath} exists, and overwrite=False was given. Choose another path, or leave it out."
         )

@@ -25,6 +25,7 @@ from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 from frontends.tf.train._explanation import tensorflow_explanation
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from spmd.cluster import process_id
+from spmd.files import is_url, path_of, plain, read_here, written_here
 from spmd.integrations.keras import Method
 from spmd.source_lines import user_stacklevel
 from spmd.typing import StrPath
@@ -144,7 +145,7 @@ def save_under_prefix(
     if _is_keras_2(path):
         _save_as_keras_2(self, path, overwrite)
     elif is_prefix:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        path_of(os.path.dirname(path) or ".").mkdir(parents=True, exist_ok=True)
         save_whole(save, self, path + _ENDING, overwrite, *args, **kwargs)
         update_checkpoint_state(path)
     else:
@@ -168,6 +169,12 @@ def save_whole(
 @contextlib.contextmanager
 def _replaced(path: str, overwrite: bool) -> Generator[str]:
     """Yields a name beside a path to write to, and renames what was written."""
+    if is_url(path):
+        if not overwrite and path_of(path).exists():
+            raise FileExistsError(f"{path} exists. Remove it, or pass overwrite=True.")
+        with written_here(path) as new:
+            yield new
+        return
     folder, name = os.path.split(os.path.realpath(path))
     is_file = path.endswith((".keras", *_KERAS_2)) and os.path.isdir(folder)
     # Whether to overwrite is for Keras to ask or to refuse.
@@ -185,7 +192,7 @@ def _replaced(path: str, overwrite: bool) -> Generator[str]:
 
 
 def _save_as_keras_2(model: keras.Model, path: str, overwrite: bool) -> None:
-    if not overwrite and os.path.exists(path):
+    if not overwrite and path_of(path).exists():
         raise FileExistsError(f"{path} exists. Remove it, or pass overwrite=True.")
     with _replaced(path, overwrite) as new, h5py.File(new, "w") as file:
         legacy_h5_format.save_weights_to_hdf5_group(file, model)
@@ -206,13 +213,17 @@ def load_from_prefix(
             "load_weights takes a path, but got None. tf.train.latest_checkpoint returns None for a "
             "folder without a checkpoint: check that folder, or train first."
         )
-    path = os.fspath(filepath)
+    path = plain(filepath)
     is_prefix = _is_prefix(path)
     file = path + _ENDING if is_prefix else path
+    if is_url(file) and path_of(file).is_file():
+        with read_here(file) as copy:
+            result = load_from_prefix(load, self, copy, *args, **kwargs)
+        return LoadStatus() if is_prefix else result
     if os.path.exists(file):
         if file.endswith(_ENDING):
             _build_optimizer(self, file)
-    elif os.path.isdir(path):
+    elif path_of(path).is_dir():
         is_prefix, file = False, path  # an Orbax checkpoint
     elif is_prefix:
         raise FileNotFoundError(

@@ -14,6 +14,7 @@ import jax
 import keras
 
 from spmd.cluster import all_gather_small
+from spmd.files import absolute
 
 _PATHS = (
     (keras.callbacks.CSVLogger, "filename"),
@@ -34,7 +35,7 @@ def one_writer(callbacks: Any) -> Generator[None]:
     if isinstance(callbacks, keras.callbacks.CallbackList):
         callbacks = callbacks.callbacks
     mine = [
-        (callback, name, os.path.abspath(os.fspath(getattr(callback, name))))
+        (callback, name, absolute(getattr(callback, name)))
         for callback in keras.tree.flatten(callbacks)
         for kind, name in _PATHS
         if isinstance(callback, kind)
@@ -49,7 +50,7 @@ def one_writer(callbacks: Any) -> Generator[None]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             for number, (callback, name, path) in enumerate(before):
-                own = os.path.join(folder, str(number), os.path.basename(os.path.abspath(path)))
+                own = os.path.join(folder, str(number), os.path.basename(path))
                 os.makedirs(os.path.dirname(own))
                 setattr(callback, name, own)
             yield

@@ -17,6 +17,7 @@ import keras.src.legacy.layers
 import keras.src.losses.losses
 import keras.src.utils.audio_dataset_utils
 import keras.src.utils.dataset_utils
+import keras.src.utils.file_utils
 import keras.src.utils.image_dataset_utils
 import keras.src.utils.naming
 import keras.src.utils.text_dataset_utils
@@ -39,6 +40,7 @@ from frontends.tf.keras import (
     _export,
     _files,
     _fit,
+    _gfile,
     _in_graphs,
     _keras_2,
     _logits,
@@ -317,6 +319,10 @@ def patches() -> tuple[Patch, ...]:
             "self iterator data_batch",
         ),
         # Files.
+        replace(
+            *(keras.src.utils.file_utils, "gfile", _gfile.FILES),
+            "Keras reads and writes URLs with TensorFlow alone",
+        ),
         around(model, "save", _files.save_whole, "a task that is killed leaves the former file"),
         around(model, "save_weights", _files.save_under_prefix, prefixes),
         around(model, "load_weights", _files.load_from_prefix, prefixes),

@@ -2,13 +2,13 @@
 
 import contextlib
 import logging
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from frontends.tf.train.checkpoint import Checkpoint
 from frontends.tf.train.checkpoint_reader import load_checkpoint
 from frontends.tf.train.checkpoints_iterator import checkpoints_iterator
+from spmd.files import path_of
 from spmd.integrations.keras import Model
 from spmd.typing import StrPath
 
@@ -84,7 +84,7 @@ class SidecarEvaluator:
 
     def _load(self, path: str) -> int | None:
         """Loads a checkpoint; returns how many steps the optimizer had made, if the checkpoint tells."""
-        if os.path.exists(f"{path}{_ENDING}"):
+        if path_of(f"{path}{_ENDING}").exists():
             self.model.load_weights(path)
             return None
         Checkpoint(model=self.model).restore(path).expect_partial()

@@ -23,7 +23,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
     `xprof` beside TensorBoard.
 
     Args:
-        log_dir: a local folder.
+        log_dir: a folder, or its URL in an object store.
         **options: `histogram_freq`, `write_graph`, `write_images`, `write_steps_per_second`,
             `update_freq`, `profile_batch`, `embeddings_freq` and `embeddings_metadata`, as in Keras.
 

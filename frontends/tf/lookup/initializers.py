@@ -10,6 +10,7 @@ from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.data.host_arrays import host_array
 from frontends.tf.dtypes import DType, as_dtype
 from frontends.tf.strings import to_number
+from spmd.files import reads
 from spmd.typing import StrPath
 
 
@@ -129,7 +130,7 @@ class TextFileInitializer:
                 taken.
         """
         path = self._path.decode() if isinstance(self._path, bytes) else os.fspath(self._path)
-        with open(path, "rb") as file:
+        with reads(path) as file:
             lines = [line.rstrip(b"\r\n") for line in file]
         if self._size is not None:
             if len(lines) < self._size:

@@ -21,8 +21,10 @@ from jax.core import Tracer
 from frontends.tf._step_state import SUMMARIES
 from frontends.tf._typing import TensorLike
 from frontends.tf.graph import current_graph
+from frontends.tf.summary.uploaded_file import UploadedFile
 from spmd import _jax_internals
 from spmd.assigned import assigned
+from spmd.files import is_url, path_of, plain
 from spmd.replica import current_frame
 from spmd.state import adapter_of
 from spmd.typing import StrPath
@@ -165,7 +167,7 @@ def create_file_writer(
     """Makes a new event file, and its folder; in a model function, which is called several times, one for all calls.
 
     Args:
-        logdir: a local folder.
+        logdir: a folder, or its URL in an object store, which gets the file at most twice a minute, and when it is closed.
         max_queue: how many summaries may wait in the queue; 10 by default.
         flush_millis: milliseconds after which the next summary flushes the queue; two minutes by default.
         filename_suffix: the end of the file's name; `".v2"` by default.
@@ -176,7 +178,8 @@ def create_file_writer(
 
     Raises:
         ImportError: the package `tensorboard` is not installed.
-        ValueError: `logdir` is a URL, such as `gs://...`.
+        ValueError: `logdir` is a URL of a kind that fsspec does not know.
+        OSError: the file cannot be written.
 
     Examples:
         >>> import tempfile
@@ -190,22 +193,19 @@ def create_file_writer(
     Source: `tf.summary.create_file_writer`.
     """
     event_pb2, record_writer = require_tensorboard()
-    folder = os.fspath(logdir)
-    if "://" in folder:
-        raise ValueError(
-            f"logdir must be a local folder, but it is {folder!r}. Write to one, and copy it there."
-        )
+    folder = plain(logdir)
     suffix = ".v2" if filename_suffix is None else filename_suffix
     graph = current_graph()
     known = None if graph is None else graph.store.writers.get((folder, suffix))
     if known is not None and not known.closed:
         return known
-    os.makedirs(folder, exist_ok=True)
+    path_of(folder).mkdir(parents=True, exist_ok=True)
     file_name = (
         f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}."
         f"{next(_FILES)}{suffix}"
     )
-    file = open(os.path.join(folder, file_name), "xb")  # noqa: SIM115  (the writer closes it)
+    path = os.path.join(folder, file_name)
+    file = UploadedFile(path) if is_url(path) else open(path, "xb")  # noqa: SIM115  (the writer closes it)
     writer = SummaryWriter(record_writer.RecordWriter(file), max_queue, flush_millis)
     writer.append(event_pb2.Event(file_version="brain.Event:2"))
     writer.flush()

@@ -5,12 +5,13 @@ import os
 from collections.abc import Iterator
 
 from spmd.checkpoint import CheckpointNotFoundError
+from spmd.files import path_of
 from spmd.typing import StrPath
 
 
 def tensorflow_explanation(path: str) -> str | None:
     """Says how to bring over what TensorFlow wrote under a path; None if it wrote nothing there."""
-    if not os.path.exists(f"{path}.index"):
+    if not path_of(f"{path}.index").exists():
         return None
     return (
         f"{path} is a checkpoint that TensorFlow wrote, and objects are not restored from these. To take the weights of a model of "
@@ -32,7 +33,7 @@ def explained(path: StrPath | None) -> Iterator[None]:
     except CheckpointNotFoundError as error:
         name = os.fspath(path or "")
         explanation = tensorflow_explanation(name)
-        if os.path.exists(f"{name}.weights.h5"):
+        if path_of(f"{name}.weights.h5").exists():
             explanation = f"{name} are the weights of a Keras model: load them with model.load_weights({name!r})."
         if explanation is None:
             raise

@@ -15,6 +15,7 @@ from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from frontends.tf.variable import Variable, VariableAggregation
 from spmd.checkpoint import Checkpoint as EngineCheckpoint
 from spmd.checkpoint import CheckpointError, LoadStatus, View, register_view, view_of_variable
+from spmd.files import absolute, path_of
 from spmd.state import Group, Searched, adapter_of
 from spmd.typing import Stateful, StrPath
 
@@ -145,9 +146,9 @@ class Checkpoint(Searched):
                 tell()
 
         saved = self._engine.save(path, done=finish)
-        if saved != os.path.abspath(path):
+        if saved != absolute(path):
             # TensorFlow would have written here, and scripts delete the folder.
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+            path_of(os.path.dirname(absolute(path))).mkdir(parents=True, exist_ok=True)
             path = saved
         if not options.is_async:
             self.sync()

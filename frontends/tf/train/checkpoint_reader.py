@@ -9,6 +9,7 @@ from frontends.tf.train._explanation import explained
 from frontends.tf.train.checkpoint_state import latest_checkpoint
 from frontends.tf.train.tensor_bundle import TensorBundle, is_bundle
 from spmd.checkpoint import CheckpointNotFoundError, is_checkpoint, list_arrays, read_array
+from spmd.files import path_of, plain
 from spmd.typing import StrPath
 
 # TensorFlow's names of variables' values end in it.
@@ -102,8 +103,8 @@ def load_checkpoint(ckpt_dir_or_file: StrPath) -> CheckpointReader:
 
     Source: `tf.train.load_checkpoint`.
     """
-    path = os.fspath(ckpt_dir_or_file)
-    if os.path.isdir(path) and not is_checkpoint(path):
+    path = plain(ckpt_dir_or_file)
+    if path_of(path).is_dir() and not is_checkpoint(path):
         latest = latest_checkpoint(path)
         if latest is None:
             raise CheckpointNotFoundError(

@@ -28,6 +28,7 @@ from spmd.checkpoint import (
     wait_for_saves,
 )
 from spmd.cluster import process_id
+from spmd.files import StorePath, absolute, is_url, path_of
 from spmd.typing import StrPath
 
 # Endings of files beside a prefix: Keras's weights, and TensorFlow's checkpoints.
@@ -73,7 +74,7 @@ def get_checkpoint_state(
     """
     folder = os.fspath(checkpoint_dir)
     path = os.path.join(folder, latest_filename or "checkpoint")
-    if not os.path.isfile(path):
+    if not path_of(path).is_file():
         return None
     state = _read_state(path)
     if state is None:
@@ -87,12 +88,11 @@ def get_checkpoint_state(
 def _read_state(path: str) -> CheckpointState | None:
     """Reads a file `checkpoint`; None if it names none."""
     folder = os.path.dirname(path)
-    with open(path, encoding="utf-8", errors="replace") as file:
-        fields = _FIELD.findall(file.read())
+    fields = _FIELD.findall(path_of(path).read_text(encoding="utf-8", errors="replace"))
 
     def paths(name: str) -> list[str]:
         texts = [text for key, text, number in fields if key == name and not number]
-        return [os.path.join(folder, _unescaped(text)) for text in texts]
+        return [_seen_from(folder, _unescaped(text)) for text in texts]
 
     def times(name: str) -> list[float]:
         return [float(number) for key, _, number in fields if key == name and number]
@@ -129,7 +129,7 @@ def find_checkpoint_state(
     """
     folder = os.fspath(checkpoint_dir)
     path = os.path.join(folder, latest_filename or "checkpoint")
-    is_there = os.path.isfile(path)
+    is_there = path_of(path).is_file()
     state = _read_state(path) if is_there else None
     if state is not None:
         return state
@@ -141,7 +141,7 @@ def find_checkpoint_state(
     while not is_there and time.time() < found[latest] + _RECORDING:
         # Another process has just saved its first, and writes the file now.
         time.sleep(_RECORDING / 10)
-        if os.path.isfile(path):
+        if path_of(path).is_file():
             return get_checkpoint_state(checkpoint_dir, latest_filename)
     warnings.warn(
         f"{path} {'names no checkpoint' if is_there else 'is missing'}, but {folder} has {len(found)}: training goes on "
@@ -154,9 +154,9 @@ def find_checkpoint_state(
 
 def _saved_in(folder: str, name: str | None) -> dict[str, float]:
     """Lists the complete checkpoints of a folder, and when each was saved; the latest comes last."""
-    if not os.path.isdir(folder):
+    if not path_of(folder).is_dir():
         return {}
-    hits = (_NUMBERED.fullmatch(entry) for entry in os.listdir(folder))
+    hits = (_NUMBERED.fullmatch(entry.name) for entry in path_of(folder).iterdir())
     names = {hit[1] for hit in hits if hit} if name is None else {name}
     runs = [list(numbered_checkpoints(folder, each).values()) for each in sorted(names)]
     times = [{path: saved_at(path) for path in paths} for paths in runs if paths]
@@ -178,7 +178,8 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
         files are gone.
 
     Raises:
-        ValueError: all checkpoints are damaged; or the file names none, and the folder has none; or it is a URL.
+        ValueError: all checkpoints are damaged; or the file names none, and the folder has none.
+        OSError: the object store of a URL does not answer.
 
     Source: `tf.train.latest_checkpoint`.
     """
@@ -215,6 +216,8 @@ def _candidates(state: CheckpointState) -> Iterator[str]:
 
 def is_present(prefix: str) -> bool:
     """Tells whether any files of a checkpoint are there."""
+    if is_url(prefix):
+        return is_checkpoint(prefix) or _has_files_beside(prefix)
     return os.path.isdir(checkpoint_folder(prefix)) or _has_files_beside(prefix)
 
 
@@ -231,7 +234,7 @@ def checkpoint_exists(checkpoint_prefix: StrPath) -> bool:
 
 
 def _has_files_beside(prefix: str) -> bool:
-    return any(os.path.exists(prefix + ending) for ending in _ENDINGS)
+    return any(path_of(prefix + ending).exists() for ending in _ENDINGS)
 
 
 def update_checkpoint_state(
@@ -258,9 +261,12 @@ def update_checkpoint_state(
     lines += [f"all_model_checkpoint_timestamps: {time!r}" for time in timestamps]
     if last_preserved is not None:
         lines.append(f"last_preserved_timestamp: {last_preserved!r}")
-    path = os.path.join(folder, "checkpoint")
+    path, text = os.path.join(folder, "checkpoint"), "".join(f"{line}\n" for line in lines)
+    if is_url(path):
+        StorePath(path).write_text(text)
+        return
     with open(f"{path}.new{process_id()}", "w", encoding="utf-8") as file:
-        file.write("".join(f"{line}\n" for line in lines))
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     # A concurrent reader finds the old file or the new one, never a part.
@@ -270,8 +276,12 @@ def update_checkpoint_state(
 def _escaped(prefix: str, folder: str) -> str:
     # Relative, so that a folder can be moved; absolute, if the checkpoint is in another folder.
     beside = os.path.dirname(prefix) == folder
-    name = os.path.basename(prefix) if beside else os.path.abspath(prefix)
+    name = os.path.basename(prefix) if beside else absolute(prefix)
     return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _seen_from(folder: str, name: str) -> str:
+    return name if is_url(name) else os.path.join(folder, name)
 
 
 def _unescaped(text: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from frontends.tf.dtypes import as_dtype
 from spmd.errors import DamagedFileError
+from spmd.files import StorePath, path_of, reads
 from spmd.input.pipeline import masked_crc32c
 
 _MAGIC = 0xDB4775248B80FB57
@@ -48,7 +49,7 @@ class BundleEntry:
 
 def is_bundle(path: str) -> bool:
     """Tells whether TensorFlow wrote a checkpoint under a path."""
-    return Path(f"{path}.index").is_file()
+    return path_of(f"{path}.index").is_file()
 
 
 class TensorBundle:
@@ -71,7 +72,7 @@ class TensorBundle:
 
         self._path, self._shards = path, 1
         self.entries: dict[str, BundleEntry] = {}
-        for key, value in _table(Path(f"{path}.index")):
+        for key, value in _table(path_of(f"{path}.index")):
             if not key:
                 self._shards = MESSAGES["BundleHeaderProto"].FromString(value).num_shards
             elif not key.startswith(b"\0"):  # a part of a variable
@@ -100,7 +101,7 @@ class TensorBundle:
             )
         file = f"{self._path}.data-{entry.shard:05d}-of-{self._shards:05d}"
         try:
-            with open(file, "rb") as opened:
+            with reads(file) as opened:
                 opened.seek(entry.offset)
                 content = opened.read(entry.size)
         except FileNotFoundError as error:
@@ -117,7 +118,7 @@ class TensorBundle:
         return np.frombuffer(content, dtype).reshape(entry.shape).copy()
 
 
-def _table(path: Path) -> Iterator[tuple[bytes, bytes]]:
+def _table(path: Path | StorePath) -> Iterator[tuple[bytes, bytes]]:
     """Reads the keys and values of a table of LevelDB's."""
     content = path.read_bytes()
     footer = content[-_FOOTER:]
@@ -129,7 +130,9 @@ def _table(path: Path) -> Iterator[tuple[bytes, bytes]]:
         yield from _block(path, content, *_handle(handle, 0)[:2])
 
 
-def _block(path: Path, content: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
+def _block(
+    path: Path | StorePath, content: bytes, offset: int, size: int
+) -> Iterator[tuple[bytes, bytes]]:
     block, kind = content[offset : offset + size], content[offset + size : offset + size + 1]
     checksum = content[offset + size + 1 : offset + size + 5]
     if len(checksum) < 4 or struct.unpack("<I", checksum)[0] != masked_crc32c(block + kind):
@@ -167,7 +170,7 @@ def _number(content: bytes, position: int) -> tuple[int, int]:
             return found, position
 
 
-def _damaged(path: Path) -> DamagedFileError:
+def _damaged(path: Path | StorePath) -> DamagedFileError:
     return DamagedFileError(
         f"{path} is no index of a checkpoint of TensorFlow, or damaged. Copy the checkpoint again, or take another one."
     )

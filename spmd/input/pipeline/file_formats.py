@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from spmd.errors import DamagedFileError
+from spmd.files import reads
 from spmd.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -47,14 +48,9 @@ def paths(filenames: Paths) -> Iterator[str]:
 
 
 def opened(path: Paths, compression: str | None) -> IO[bytes]:
-    """Opens a file, on this machine or in a bucket, and decompresses it."""
+    """Opens a file, on this machine or in an object store, and decompresses it."""
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray | np.generic) else path)
-    if "://" in name:
-        from etils import epath  # takes long to import
-
-        file: IO[bytes] = epath.Path(name).open("rb")
-    else:
-        file = open(name, "rb")  # noqa: SIM115 (the caller closes it)
+    file = reads(name)
     if not compression:
         return file
     return io.BufferedReader(_Decompressed(file, name, compression), _BLOCK)  # type: ignore[return-value]

@@ -86,8 +86,8 @@ def test_checkpoints_are_listed_by_number(path):
     assert numbered_checkpoints(str(path / "none"), "ckpt") == {}
 
 
-@pytest.mark.parametrize("url", ["gs://bucket/run", "s3://bucket/run", "file:///run"])
-def test_a_url_is_refused_before_anything_is_written(tmp_path, monkeypatch, url):
+@pytest.mark.parametrize("url", ["gs:/bucket/run", "nothing://bucket/run"])
+def test_what_is_no_url_is_refused_before_anything_is_written(tmp_path, monkeypatch, url):
     """The system would make a folder with this name, on a disk that may go with the machine."""
     monkeypatch.chdir(tmp_path)
     checkpoint = Checkpoint(c=1)
@@ -96,6 +96,26 @@ def test_a_url_is_refused_before_anything_is_written(tmp_path, monkeypatch, url)
         lambda: checkpoint.restore(url),
         lambda: CheckpointManager(checkpoint, url),
     ):
-        with pytest.raises(CheckpointError, match=f"but {url} is a URL.*Mount the bucket"):
+        with pytest.raises(CheckpointError, match=rf"got {url}: "):
             act()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_checkpoint_is_never_replaced(tmp_path):
+    folder, file = tmp_path / "data", tmp_path / "notes"
+    folder.mkdir()
+    (folder / "mine").write_text("mine")
+    file.write_text("mine")
+    for path in (folder, file):
+        with pytest.raises(CheckpointError, match="is neither: a checkpoint with this name would"):
+            Checkpoint(c=1).save(path)
+    assert (folder / "mine").read_text() == file.read_text() == "mine"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data", "notes"]
+
+
+def test_a_url_of_a_file_is_its_path(tmp_path):
+    checkpoint = Checkpoint(c=1)
+    path = checkpoint.save(f"file://{tmp_path}/ckpt")
+    checkpoint.wait()
+    assert path == str(tmp_path / "ckpt")
+    verify(path)

@@ -17,6 +17,7 @@ from frontends.tf.summary import ops
 from frontends.tf.summary.collected import Summary as _Collected
 from frontends.tf.summary.collected import collect, is_collected
 from frontends.tf.summary.writer import create_file_writer, require_tensorboard
+from spmd.files import absolute, path_of
 from spmd.typing import StrPath
 
 # TensorBoard's protocol buffers.
@@ -214,10 +215,10 @@ class FileWriterCache:
     @classmethod
     def get(cls, logdir: StrPath) -> FileWriter:
         """Returns the writer of a folder; makes it the first time, and where it was closed or its folder deleted."""
-        folder = os.path.abspath(logdir)
+        folder = absolute(logdir)
         with cls._lock:
             found = cls._writers.get(folder)
-            if found is None or found.closed or not os.path.isdir(folder):
+            if found is None or found.closed or not path_of(folder).is_dir():
                 found = cls._writers[folder] = FileWriter(folder)
             return found
 

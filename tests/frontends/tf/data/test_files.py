@@ -130,3 +130,19 @@ def test_files_are_interleaved(write, tmp_path):
     mixed = names.interleave(TextLineDataset, cycle_length=2, num_parallel_calls=tf.data.AUTOTUNE)
     assert list(mixed) == [b"a1", b"b1", b"a2", b"b2", b"a3", b"b3"]
     assert list(TextLineDataset(names)) == [b"a1", b"a2", b"a3", b"b1", b"b2", b"b3"]
+
+
+def test_files_of_a_store(bucket):
+    for name, compression in (("a", None), ("b", "GZIP")):
+        with tf.io.TFRecordWriter(f"{bucket}/{name}.tfrecord", compression) as writer:
+            writer.write(name.encode())
+    tf.io.write_file(f"{bucket}/c.txt", b"one\ntwo\n")
+    found = list(Dataset.list_files(f"{bucket}/*.tfrecord", shuffle=False))
+    assert found == [f"{bucket}/a.tfrecord", f"{bucket}/b.tfrecord"]
+    assert list(TFRecordDataset(found[0]).as_numpy_iterator()) == [b"a"]
+    assert list(TFRecordDataset(found[1], "GZIP").as_numpy_iterator()) == [b"b"]
+    assert list(TextLineDataset(f"{bucket}/c.txt").as_numpy_iterator()) == [b"one", b"two"]
+    records = tf.data.FixedLengthRecordDataset(f"{bucket}/c.txt", 4)
+    assert list(records.as_numpy_iterator()) == [b"one\n", b"two\n"]
+    with pytest.raises(tf.errors.NotFoundError):
+        list(TFRecordDataset(f"{bucket}/none"))

@@ -25,3 +25,9 @@ def test_several_patterns(tmp_path):
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(OSError, match=str(tmp_path)):
         tf.io.read_file(str(tmp_path))
+
+
+def test_files_of_a_store(bucket):
+    tf.io.write_file(f"{bucket}/a/1.txt", "one")
+    assert tf.io.read_file(f"{bucket}/a/1.txt") == b"one"
+    assert list(tf.io.matching_files(f"{bucket}/a/*.txt")) == [f"{bucket}/a/1.txt".encode()]

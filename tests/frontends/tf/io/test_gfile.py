@@ -62,3 +62,46 @@ def test_its_names_are_listed():
 def test_paths_may_be_bytes(tmp_path):
     assert gfile.exists(bytes(tmp_path))
     assert not gfile.exists(bytes(tmp_path / "no"))
+
+
+def test_a_url_works_like_a_folder(bucket, tmp_path):
+    folder = f"{bucket}/data"
+    with gfile.GFile(f"{folder}/a.txt", "w") as file:
+        file.write("text")
+    with gfile.GFile(f"{folder}/more/b.bin", "wb") as file:
+        file.write("text")
+    assert gfile.listdir(f"{folder}/") == ["a.txt", "more"]
+    assert gfile.glob(f"{folder}/*.txt") == [f"{folder}/a.txt"]
+    assert (gfile.isdir(folder), gfile.exists(f"{folder}/none")) == (True, False)
+    assert gfile.stat(f"{folder}/a.txt").length == 4
+    assert list(gfile.walk(folder)) == [
+        (folder, ["more"], ["a.txt"]),
+        (f"{folder}/more", [], ["b.bin"]),
+    ]
+    with gfile.GFile(f"{folder}/a.txt") as file:
+        assert file.read() == "text"
+    with pytest.raises(tf.errors.NotFoundError):
+        gfile.listdir(f"{folder}/none")
+    with pytest.raises(tf.errors.NotFoundError):
+        gfile.remove(f"{folder}/none")
+    gfile.rmtree(folder)
+    assert not gfile.exists(folder)
+
+
+def test_files_are_copied_and_moved_between_a_store_and_a_disk(bucket, tmp_path):
+    local, there, other = str(tmp_path / "a"), f"{bucket}/a", f"{bucket}/b/c"
+    with gfile.GFile(local, "w") as file:
+        file.write("text")
+    gfile.copy(local, there)
+    gfile.copy(there, other)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        gfile.copy(local, other)
+    gfile.rename(there, str(tmp_path / "d"))
+    gfile.rename(local, there)
+    gfile.rename(other, f"{bucket}/e")
+    assert sorted(gfile.listdir(bucket)) in (
+        ["a", "e"],
+        ["a", "b", "e"],
+    )  # an empty folder may stay
+    assert gfile.listdir(tmp_path) == ["d"]
+    assert (tmp_path / "d").read_text() == "text"

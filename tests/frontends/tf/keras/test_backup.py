@@ -236,3 +236,22 @@ def test_something_has_to_be_saved(tmp_path):
 
 def test_has_its_former_name():
     assert keras.callbacks.experimental.BackupAndRestore is keras.callbacks.BackupAndRestore
+
+
+def test_training_goes_on_from_a_store(bucket):
+    x = np.ones((8, 3), np.float32)
+
+    def fit(epochs, **options):
+        tf.keras.utils.set_random_seed(0)
+        model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+        model.compile("adam", "mse")
+        callback = tf.keras.callbacks.BackupAndRestore(f"{bucket}/backup", **options)
+        return model.fit(x, x[:, :1], epochs=epochs, verbose=0, callbacks=[callback]), model
+
+    fit(2, delete_checkpoint=False)
+    history, model = fit(3)
+    assert history.epoch == [2]
+    assert not tf.io.gfile.exists(f"{bucket}/backup")
+    _, whole = fit(3)
+    for value, expected in zip(model.get_weights(), whole.get_weights(), strict=True):
+        np.testing.assert_array_equal(value, expected)

@@ -273,3 +273,37 @@ def test_a_callback_saves_whole_models_as_directories(tmp_path):
     model.fit(np.ones((4, 2)), np.ones(4), verbose=0, callbacks=[save])
     loaded = tf.keras.models.load_model(tmp_path / "ckpt")
     np.testing.assert_allclose(loaded.predict(np.ones((1, 2))), model.predict(np.ones((1, 2))))
+
+
+def test_models_and_weights_go_to_a_store_and_back(bucket):
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+    model.compile("adam", "mse")
+    x, y = np.ones((8, 3), np.float32), np.ones((8, 2), np.float32)
+    save = tf.keras.callbacks.ModelCheckpoint
+    callbacks = [
+        save(f"{bucket}/prefix/ckpt_{{epoch}}", save_weights_only=True),
+        save(f"{bucket}/whole/model_{{epoch}}.keras"),
+        save(f"{bucket}/best.weights.h5", "loss", save_best_only=True, save_weights_only=True),
+        save(f"{bucket}/saved_model"),
+        tf.keras.callbacks.CSVLogger(f"{bucket}/log.csv"),
+    ]
+    model.fit(x, y, epochs=2, verbose=0, callbacks=callbacks)
+    model.save(f"{bucket}/old.h5")
+
+    def check(other) -> None:
+        for value, expected in zip(other.get_weights(), model.get_weights(), strict=True):
+            np.testing.assert_array_equal(value, expected)
+
+    latest = tf.train.latest_checkpoint(f"{bucket}/prefix")
+    assert latest == f"{bucket}/prefix/ckpt_2"
+    for name in ("whole/model_2.keras", "saved_model", "old.h5"):
+        check(tf.keras.models.load_model(f"{bucket}/{name}"))
+    for path in (latest, f"{bucket}/best.weights.h5"):
+        other = tf.keras.models.clone_model(model)
+        other.load_weights(path)
+        check(other)
+    assert tf.io.read_file(f"{bucket}/log.csv").startswith(b"epoch,loss")
+    with pytest.raises(FileExistsError):
+        model.save(f"{bucket}/saved_model", overwrite=False)
+    with pytest.raises(FileNotFoundError, match="There is no checkpoint"):
+        model.load_weights(f"{bucket}/none")

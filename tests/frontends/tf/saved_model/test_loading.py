@@ -128,3 +128,23 @@ print(json.dumps(serve(inputs=x)["output_0"].numpy().tolist()))
 """
     done = run_python("-c", code, input=json.dumps(X.tolist()).encode())
     np.testing.assert_allclose(json.loads(done.stdout), expected, atol=1e-6, rtol=0)
+
+
+def test_a_model_goes_to_a_store_and_is_replaced_there(bucket):
+    class Scaled(tf.Module):
+        def __init__(self, factor):
+            self.factor = tf.Variable(factor)
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+        def __call__(self, x):
+            return self.factor * x
+
+    for factor in (2.0, 3.0):
+        tf.saved_model.save(Scaled(factor), f"{bucket}/model")
+        assert tf.saved_model.contains_saved_model(f"{bucket}/model")
+        assert tf.saved_model.load(f"{bucket}/model")(tf.constant(2.0)).numpy() == 2 * factor
+    tf.io.write_file(f"{bucket}/other/mine", "mine")
+    with pytest.raises(ValueError, match="is not a saved model that could be replaced"):
+        tf.saved_model.save(Scaled(1.0), f"{bucket}/other")
+    with pytest.raises(FileNotFoundError):
+        tf.saved_model.load(f"{bucket}/none")

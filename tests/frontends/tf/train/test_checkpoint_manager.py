@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from pathlib import Path
 
 import jax
 import pytest
@@ -296,12 +297,38 @@ def test_one_that_is_not_recorded_is_there(tmp_path, monkeypatch):
     assert (tmp_path / "ckpt-1" / "manifest.json").is_file()
 
 
-def test_a_bucket_is_refused_at_once(tmp_path, monkeypatch):
+def test_an_unknown_url_is_refused_at_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="gs://bucket/run is a URL"):
-        tf.train.CheckpointManager(tf.train.Checkpoint(), "gs://bucket/run", max_to_keep=1)
-    with pytest.raises(ValueError, match="gs://bucket/run is a URL"):
-        tf.train.latest_checkpoint("gs://bucket/run")
-    with pytest.raises(ValueError, match="gs://bucket/run is a URL"):
+    with pytest.raises(ValueError, match="got nothing://bucket/run: Protocol not known"):
+        tf.train.CheckpointManager(tf.train.Checkpoint(), "nothing://bucket/run", max_to_keep=1)
+    with pytest.raises(ValueError, match="got nothing://bucket/run: Protocol not known"):
+        tf.train.latest_checkpoint("nothing://bucket/run")
+    with pytest.raises(ValueError, match=r"got gs:/bucket/run: pathlib\.Path takes one slash"):
+        tf.train.latest_checkpoint(Path("gs://bucket/run"))
+    with pytest.raises(ValueError, match="model_dir must be a folder of a file system, got gs://"):
         tf.estimator.RunConfig(model_dir="gs://bucket/run")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_holds_the_checkpoints_of_a_run(bucket):
+    folder = f"{bucket}/run/"
+    step = tf.Variable(0)
+    checkpoint = tf.train.Checkpoint(step=step)
+    manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    assert manager.latest_checkpoint is None
+    for _ in range(3):
+        step.assign_add(1)
+        manager.save()
+    paths = [f"{bucket}/run/ckpt-2", f"{bucket}/run/ckpt-3"]
+    assert manager.checkpoints == paths
+    assert tf.io.gfile.listdir(folder) == ["checkpoint", "ckpt-2", "ckpt-3"]
+    assert tf.train.latest_checkpoint(folder) == paths[1]
+    step.assign(0)
+    again = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    assert again.restore_or_initialize() == paths[1]
+    assert (step.numpy(), again.checkpoints) == (3, paths)
+    assert ("step/.ATTRIBUTES/VARIABLE_VALUE", []) in tf.train.list_variables(folder)
+    assert tf.train.load_variable(paths[0], "step/.ATTRIBUTES/VARIABLE_VALUE") == 2
+    tf.io.gfile.remove(f"{folder}checkpoint")
+    with pytest.warns(DamagedCheckpointWarning, match="is missing, but"):
+        assert tf.train.latest_checkpoint(folder) == paths[1]

@@ -1,0 +1,242 @@
+"""`StorePath`: a file or a folder in an object store, by its URL."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from spmd.files.errors import as_os_errors
+from spmd.files.systems import file_system, has_folders
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """What a store says of a file.
+
+    Attributes:
+        length: in bytes.
+        is_directory: whether it is a folder.
+        mtime: when it was written, in seconds since 1970.
+    """
+
+    length: int
+    is_directory: bool
+    mtime: float = 0.0
+
+
+@dataclass(frozen=True)
+class StorePath:
+    """A file or a folder in an object store, with methods that are called as those of `pathlib.Path`.
+
+    All raise `OSError`: `FileNotFoundError`, or `StoreError` with what the store says. None remembers what the store
+    said before. A file is there when all of it is, since stores show nothing of a file that is being written.
+
+    Attributes:
+        url: without a slash at its end.
+
+    Examples:
+        >>> folder = StorePath("memory://docs/runs")
+        >>> (folder / "1.txt").write_text("one")
+        >>> [each.name for each in folder.iterdir()], (folder / "1.txt").read_text()
+        (['1.txt'], 'one')
+        >>> folder.rmtree()
+        >>> folder.exists()
+        False
+    """
+
+    url: str
+
+    def __fspath__(self) -> str:
+        return self.url
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __repr__(self) -> str:
+        return f"StorePath({self.url!r})"
+
+    def __truediv__(self, name: str | os.PathLike[str]) -> "StorePath":
+        return self.joinpath(name)
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return self.url.rpartition("/")[2]
+
+    @property
+    def parent(self) -> "StorePath":
+        """The folder that it is in."""
+        scheme, _, rest = self.url.partition("://")
+        return StorePath(f"{scheme}://{rest.rpartition('/')[0]}")
+
+    def joinpath(self, *parts: str | os.PathLike[str]) -> "StorePath":
+        """Returns what is in this folder under a name."""
+        return StorePath("/".join([self.url, *(os.fspath(part).strip("/") for part in parts)]))
+
+    def open(self, mode: str = "r") -> IO[Any]:
+        """Opens a file; what is written is in the store when it is closed."""
+        with self._opened() as (system, path):
+            return system.open(path, mode)
+
+    def read_bytes(self) -> bytes:
+        """Reads a file."""
+        with self._opened() as (system, path):
+            return system.cat_file(path)
+
+    def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Reads a file."""
+        return self.read_bytes().decode(encoding, errors)
+
+    def write_bytes(self, content: bytes) -> None:
+        """Writes a file. Whoever reads meanwhile finds the former one, or this one."""
+        with self._opened() as (system, path):
+            if has_folders(self.url):
+                system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            system.pipe_file(path, content)
+
+    def write_text(self, content: str) -> None:
+        """Writes a file, as `write_bytes` does."""
+        self.write_bytes(content.encode())
+
+    def download(self, file: str) -> None:
+        """Copies this file to one on this machine."""
+        with self._opened() as (system, path):
+            system.get_file(path, file)
+
+    def upload(self, file: str) -> None:
+        """Copies a file of this machine to this one."""
+        with self._opened() as (system, path):
+            if has_folders(self.url):
+                system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            system.put_file(file, path)
+
+    def check(self) -> None:
+        """Raises an error if nothing that is installed reads and writes the URL, or credentials are missing."""
+        file_system(self.url)
+
+    def exists(self) -> bool:
+        """Tells whether there is a file or folder."""
+        with self._opened() as (system, path):
+            return system.exists(path)
+
+    def is_file(self) -> bool:
+        """Tells whether there is a file."""
+        status = self._status()
+        return status is not None and not status.is_directory
+
+    def is_dir(self) -> bool:
+        """Tells whether there is a folder."""
+        status = self._status()
+        return status is not None and status.is_directory
+
+    def stat(self) -> FileStatus:
+        """Returns the size and the time of a file."""
+        with self._opened() as (system, path):
+            return _status_of(system.info(path))
+
+    def iterdir(self) -> "Iterator[StorePath]":
+        """Lists what is in a folder, sorted."""
+        with self._opened() as (system, path):
+            found = [each["name"].rstrip("/") for each in system.ls(path, detail=True)]
+        own = path.rstrip("/")
+        yield from (self / name.rpartition("/")[2] for name in sorted(found) if name != own)
+
+    def files(self) -> dict[str, int]:
+        """Lists the files in a folder and in those in it: their sizes, by their paths in this folder."""
+        with self._opened() as (system, path):
+            found = system.find(path, detail=True)
+        own = path.rstrip("/") + "/"
+        return {name.removeprefix(own): int(each["size"]) for name, each in sorted(found.items())}
+
+    def glob(self, pattern: str) -> "list[StorePath]":
+        """Lists the files and folders in this one whose paths match a pattern, sorted."""
+        with self._opened() as (system, path):
+            found = system.glob(f"{path.rstrip('/')}/{pattern}")
+        own = path.rstrip("/") + "/"
+        return [self / name.removeprefix(own) for name in sorted(found)]
+
+    def matches(self) -> "list[StorePath]":
+        """Lists what there is whose URL matches this one as a pattern, sorted."""
+        with self._opened() as (system, path):
+            found = system.glob(path)
+        start = self.url[: len(self.url) - len(path)] if self.url.endswith(path) else ""
+        return [StorePath(start + name) for name in sorted(found)]
+
+    def walk(self, top_down: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Yields each folder in this one, itself included: its URL, and the names of folders and of files in it."""
+        folders, files = list[str](), list[str]()
+        for entry in _entries(self):
+            (folders if entry.is_dir() else files).append(entry.name)
+        if top_down:
+            yield self.url, folders, files
+        for name in folders:
+            yield from (self / name).walk(top_down)
+        if not top_down:
+            yield self.url, folders, files
+
+    def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
+        """Makes a folder. Object stores have none: there a folder is where a file is in it, and this does nothing."""
+        if not has_folders(self.url):
+            return
+        with self._opened() as (system, path):
+            if parents:
+                system.makedirs(path, exist_ok=exist_ok)
+            elif not (exist_ok and system.isdir(path)):
+                system.mkdir(path, create_parents=False)
+
+    def unlink(self) -> None:
+        """Deletes a file."""
+        with self._opened() as (system, path):
+            system.rm_file(path)
+
+    def rmtree(self) -> None:
+        """Deletes a folder and all that is in it. In an object store an empty folder is one that is not there."""
+        with self._opened() as (system, path):
+            try:
+                system.rm(path, recursive=True)
+            except FileNotFoundError:
+                if has_folders(self.url):
+                    raise
+
+    def replace(self, target: "StorePath") -> None:
+        """Moves a file or a folder within its store: it is copied, and then deleted."""
+        with self._opened() as (system, path):
+            _, new = file_system(target.url)
+            system.mv(path, new, recursive=system.isdir(path))
+
+    def copy(self, target: "str | os.PathLike[str]") -> None:
+        """Copies a file to a path of any kind."""
+        text = os.fspath(target)
+        with self.open("rb") as source, _writes(text) as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+
+    def _status(self) -> FileStatus | None:
+        with self._opened() as (system, path):
+            try:
+                return _status_of(system.info(path))
+            except FileNotFoundError:
+                return None
+
+    @contextlib.contextmanager
+    def _opened(self) -> Generator[tuple[Any, str]]:
+        system, path = file_system(self.url)
+        with as_os_errors(self.url):
+            yield system, path
+
+
+def _entries(folder: StorePath) -> list[StorePath]:
+    with contextlib.suppress(FileNotFoundError):
+        return list(folder.iterdir())
+    return []
+
+
+def _writes(path: str) -> IO[bytes]:
+    return StorePath(path).open("wb") if "://" in path else open(path, "wb")
+
+
+def _status_of(info: dict[str, Any]) -> FileStatus:
+    written = next((info[key] for key in ("mtime", "LastModified", "created") if info.get(key)), 0)
+    when = written.timestamp() if hasattr(written, "timestamp") else float(written)
+    return FileStatus(int(info.get("size") or 0), info["type"] == "directory", when)
