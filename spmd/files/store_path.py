@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from typing import IO, Any
 
 from spmd.files.errors import as_os_errors
 from spmd.files.systems import file_system, has_folders
+
+# Slashes at the end of a URL, but for those of its beginning.
+_STRIP = re.compile(r"(?<![:/])/+$")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,9 @@ class StorePath:
     """
 
     url: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", _STRIP.sub("", self.url))
 
     def __fspath__(self) -> str:
         return self.url
@@ -204,7 +211,13 @@ class StorePath:
         """Moves a file or a folder within its store: it is copied, and then deleted."""
         with self._opened() as (system, path):
             _, new = file_system(target.url)
-            system.mv(path, new, recursive=system.isdir(path))
+            if has_folders(self.url):
+                system.mv(path, new, recursive=system.isdir(path))
+                return
+            names = [f"/{name}" for name in self.files()] if system.isdir(path) else [""]
+            for name in names:
+                system.cp_file(path + name, new + name)
+            system.rm(path, recursive=True)
 
     def copy(self, target: "str | os.PathLike[str]") -> None:
         """Copies a file to a path of any kind."""
@@ -237,6 +250,7 @@ def _writes(path: str) -> IO[bytes]:
 
 
 def _status_of(info: dict[str, Any]) -> FileStatus:
-    written = next((info[key] for key in ("mtime", "LastModified", "created") if info.get(key)), 0)
+    keys = ("mtime", "LastModified", "created")
+    written: Any = next((info[key] for key in keys if info.get(key)), 0)
     when = written.timestamp() if hasattr(written, "timestamp") else float(written)
     return FileStatus(int(info.get("size") or 0), info["type"] == "directory", when)

@@ -147,3 +147,37 @@ def test_a_checkpoint_is_always_there(fresh_environment, s3, tmp_path):
         last = int(lines[-1][1])
     assert last > 6
     assert len(list(tmp_path.glob("jaxtribute-staging-*"))) <= 1  # the next start deletes them
+
+
+FILES = """
+import sys
+from frontends import tf
+gfile, url = tf.io.gfile, sys.argv[1]
+with tf.io.TFRecordWriter(url + "/a/1.tfrecord") as writer:
+    writer.write(b"one")
+with gfile.GFile(url + "/a/b/2.txt", "w") as file:
+    file.write("two")
+assert gfile.listdir(url + "/a/") == ["1.tfrecord", "b"] and gfile.isdir(url + "/a/b")
+gfile.rename(url + "/a", url + "/c")
+gfile.copy(url + "/c/b/2.txt", "local")
+gfile.copy("local", url + "/d")
+assert list(gfile.walk(url)) == [
+    (url, ["c"], ["d"]), (url + "/c", ["b"], ["1.tfrecord"]), (url + "/c/b", [], ["2.txt"])
+]
+files = tf.data.Dataset.list_files(url + "/c/*.tfrecord")
+assert list(files.interleave(tf.data.TFRecordDataset).as_numpy_iterator()) == [b"one"]
+gfile.makedirs(url + "/e")
+gfile.rmtree(url + "/e")
+gfile.rmtree(url)
+assert not gfile.exists(url)
+"""
+
+
+def test_files_of_a_store(fresh_environment, s3, tmp_path):
+    subprocess.run(
+        [sys.executable, "-c", FILES, "s3://bucket/files"],
+        env={**fresh_environment, **s3},
+        cwd=tmp_path,
+        timeout=400,
+        check=True,
+    )

@@ -147,13 +147,13 @@ def rename(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
     """
     _make_way(dst, overwrite)
     source, target = _path(src), _path(dst)
-    if (isinstance(source, epath.Path) and isinstance(target, epath.Path)) or (
-        isinstance(source, StorePath) and isinstance(target, StorePath)
-    ):
+    if isinstance(source, StorePath) and isinstance(target, StorePath):
         source.replace(target)
-    else:
+    elif isinstance(source, StorePath) or isinstance(target, StorePath):
         _copy(source, target)
         source.unlink()
+    else:
+        source.replace(target)
 
 
 def copy(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
@@ -210,12 +210,12 @@ def join(path: StrPath, *paths: StrPath) -> str:
 
 
 def _copy(source: epath.Path | StorePath, target: epath.Path | StorePath) -> None:
-    if isinstance(source, epath.Path) and isinstance(target, epath.Path):
-        source.copy(target, overwrite=True)
-    elif isinstance(target, StorePath) and isinstance(source, epath.Path):
-        target.upload(os.fspath(source))
-    elif isinstance(source, StorePath):
+    if isinstance(source, StorePath):
         source.copy(target)
+    elif isinstance(target, StorePath):
+        target.upload(os.fspath(source))
+    else:
+        source.copy(target, overwrite=True)
 
 
 def _make_way(path: StrPath, overwrite: bool) -> None:

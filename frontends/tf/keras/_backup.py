@@ -22,7 +22,7 @@ from frontends.tf.keras._server_fit import WorkersLoop
 from frontends.tf.ops.random_stream import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
-from spmd.files import is_url, path_of
+from spmd.files import StorePath, is_url
 from spmd.integrations.keras import Method
 from spmd.typing import StrPath
 
@@ -222,9 +222,10 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         if self.delete_checkpoint:
             if jax.process_index() == 0:
                 with contextlib.suppress(OSError):
-                    path_of(self.backup_dir).rmtree() if is_url(self.backup_dir) else shutil.rmtree(
-                        self.backup_dir
-                    )
+                    if is_url(self.backup_dir):
+                        StorePath(self.backup_dir).rmtree()
+                    else:
+                        shutil.rmtree(self.backup_dir)
             # After this, all processes find the folder deleted.
             all_gather_small("keras/backup", "")
 

@@ -28,7 +28,7 @@ from spmd.checkpoint import (
     wait_for_saves,
 )
 from spmd.cluster import process_id
-from spmd.files import StorePath, absolute, is_url, path_of
+from spmd.files import StorePath, absolute, is_url, path_of, plain
 from spmd.typing import StrPath
 
 # Endings of files beside a prefix: Keras's weights, and TensorFlow's checkpoints.
@@ -72,7 +72,7 @@ def get_checkpoint_state(
 
     Source: `tf.train.get_checkpoint_state`.
     """
-    folder = os.fspath(checkpoint_dir)
+    folder = plain(checkpoint_dir)
     path = os.path.join(folder, latest_filename or "checkpoint")
     if not path_of(path).is_file():
         return None
@@ -127,7 +127,7 @@ def find_checkpoint_state(
     Raises:
         ValueError: the file names no checkpoint, and the folder has none.
     """
-    folder = os.fspath(checkpoint_dir)
+    folder = plain(checkpoint_dir)
     path = os.path.join(folder, latest_filename or "checkpoint")
     is_there = path_of(path).is_file()
     state = _read_state(path) if is_there else None

@@ -61,3 +61,9 @@ def test_folders_are_made_where_there_are_folders(bucket):
     assert folder.is_dir()
     with pytest.raises(FileExistsError):
         folder.mkdir()
+
+
+def test_slashes_at_the_end_do_not_count():
+    assert StorePath("memory://a/b//") == StorePath("memory://a/b")
+    assert StorePath("memory://").url == "memory://"
+    assert (StorePath("memory://a/") / "b/").url == "memory://a/b"
