@@ -49,6 +49,7 @@ def read_here(path: StrPath) -> Generator[str]:
         OSError: it cannot be read, or there is none.
 
     Examples:
+        >>> import os
         >>> StorePath("memory://docs/read/a.txt").write_text("one")
         >>> with read_here("memory://docs/read") as folder:
         ...     os.listdir(folder)
