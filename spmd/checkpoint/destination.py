@@ -80,6 +80,8 @@ class InStore:
         self._checkpoint, self._attempt, self._timeout = StorePath(path), attempt, timeout
         self._staging: StagingFolder | None = None
         self._files: dict[str, list[int]] = {}
+        # Whether the store may have the manifest, even if it did not say so: then it may name the files.
+        self._may_be_published = False
 
     def begin(self) -> str:
         if _is_first():
@@ -107,12 +109,13 @@ class InStore:
             sizes = {name: size for name, (size, _) in files.items()}
             in_stores.check_uploaded(self._checkpoint / self._attempt, sizes)
             named = {f"{self._attempt}/{name}": file for name, file in files.items()}
+            self._may_be_published = True
             in_stores.publish(self._checkpoint, manifest_text(manifest, named), self._attempt)
         self._end()
 
     def abandon(self) -> None:
         self._end()
-        if _is_first():
+        if _is_first() and not self._may_be_published:
             # A store that does not answer delays nobody: what is left there, the next manager deletes.
             delete = (self._checkpoint / self._attempt).rmtree
             with contextlib.suppress(RuntimeError):  # the script is ending

@@ -98,7 +98,8 @@ def check_uploaded(attempt: StorePath, sizes: Mapping[str, int]) -> None:
 def publish(checkpoint: StorePath, manifest: str, attempt: str) -> None:
     """Puts the manifest of a checkpoint whose files are there, and deletes those that it replaces."""
     (checkpoint / MANIFEST).write_text(manifest)
-    _delete_attempts(checkpoint, {attempt})
+    with contextlib.suppress(OSError):  # it is complete; the next manager deletes them
+        _delete_attempts(checkpoint, {attempt})
 
 
 def remove(checkpoint: StorePath) -> None:

@@ -1,6 +1,7 @@
 """Where a save writes, and that several processes put their files into one attempt."""
 
 import json
+import threading
 
 import jax.numpy as jnp
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from spmd.checkpoint import Checkpoint, is_checkpoint
 from spmd.checkpoint.destination import InStore, OnDisk, destination
 from spmd.checkpoint.intact import verified_copy
-from spmd.files import StorePath
+from spmd.files import StoreError, StorePath
 
 
 def test_the_path_decides(tmp_path, bucket):
@@ -46,3 +47,38 @@ def test_a_process_that_fails_leaves_no_checkpoint(bucket, store):
     with pytest.raises(OSError, match=r"because process 1 could not write it: s3://bucket/a: 403$"):
         checkpoint.wait()
     assert not is_checkpoint(f"{bucket}/ckpt")
+
+
+@pytest.mark.parametrize("failing", ["done", "manifest", "rmtree"])
+def test_files_that_a_manifest_names_are_never_deleted(bucket, monkeypatch, failing):
+    """Whatever fails once the store may have the manifest."""
+    checkpoint = Checkpoint(a=jnp.ones(3))
+    path = checkpoint.save(f"{bucket}/ckpt")
+    checkpoint.wait()
+    put = StorePath.write_bytes
+
+    def put_and_fail(self, content):
+        put(self, content)
+        raise StoreError(f"{self}: the answer was lost")
+
+    def fail(*_):
+        raise StoreError("403")
+
+    checkpoint.a = jnp.zeros(3)
+    with monkeypatch.context() as patched:
+        if failing == "manifest":
+            patched.setattr(StorePath, "write_bytes", put_and_fail)
+        if failing == "rmtree":
+            patched.setattr(StorePath, "rmtree", fail)
+        checkpoint.save(path, done=fail if failing == "done" else None)
+        if failing == "rmtree":
+            checkpoint.wait()
+        else:
+            with pytest.raises(OSError, match=r"403|the answer was lost"):
+                checkpoint.wait()
+    for thread in threading.enumerate():
+        if "_quietly" in thread.name:
+            thread.join()
+    checkpoint.a = jnp.ones(3)
+    checkpoint.restore(path)
+    assert checkpoint.a.tolist() == [0, 0, 0]
