@@ -6,7 +6,7 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_masking.py run
 
 import contextlib
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import jax
@@ -89,8 +89,8 @@ def loss_of_valid_rows(
             count = without_padding(kept, mask.rows).sum()
             return _sum(call, self, y_true, y_pred, sample_weight) / _divisor(count, losses)
     if losses.ndim == 0:
-        of_all = call(self, y_true, y_pred, sample_weight)
-        return _mean_of_rows(losses_of, mask, (y_true, y_pred), of_all)
+        # Padding counts in one number for a batch, so that the step runs on the rows that there are.
+        return call(self, y_true, y_pred, sample_weight)
     weight = weights_of_rows(mask.rows, sample_weight, losses.dtype)
     weight = weight.reshape(weight.shape + (1,) * (losses.ndim - weight.ndim))
     weight = jnp.broadcast_to(weight, losses.shape)
@@ -115,12 +115,3 @@ def _sum(
 
 def _divisor(count: jax.Array, losses: jax.ShapeDtypeStruct) -> jax.Array:
     return jnp.maximum(count, 1).astype(losses.dtype)
-
-
-def _mean_of_rows(
-    losses_of: Callable[[PyTree], jax.Array], mask: BlockMask, values: PyTree, of_all: jax.Array
-) -> jax.Array:
-    """Averages over valid rows a loss that gives one number for a batch, so a mean by itself."""
-    losses = jax.vmap(lambda row: losses_of(jax.tree.map(lambda y: y[None], row)))(values)
-    mean = jnp.where(mask.rows, losses, 0).sum() / jnp.maximum(mask.rows.sum(), 1)
-    return jnp.where(mask.rows.all(), of_all, mean.astype(of_all.dtype))

@@ -1,7 +1,7 @@
 """Methods that Keras's objects have while one replica's code runs, and lose afterwards.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_methods.py runs on every supported version:
-`CompileMetrics`, and `activity_regularizer`, `apply`, `next`, `result` and `update_state` looked up on the object.
+`CompileMetrics`, `MetricsList`, and `activity_regularizer`, `apply`, `next`, `result` and `update_state` looked up on the object.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 import keras
-from keras.src.trainers.compile_utils import CompileMetrics
+from keras.src.trainers.compile_utils import CompileMetrics, MetricsList
 
 from spmd.integrations.keras.masking import penalty_of_valid_rows
 from spmd.integrations.keras.metrics import result_of_all, update_with_valid_rows
@@ -50,7 +50,7 @@ def replica_methods(part: KerasObject) -> dict[str, Method]:
         return {"next": functools.partial(_draw, part.next)}
     if isinstance(part, _METRIC):
         methods = {"result": functools.partial(result_of_all, part, part.result)}
-        if not isinstance(part, CompileMetrics):  # the metrics in it leave padding out
+        if not isinstance(part, CompileMetrics | MetricsList):  # the metrics in it leave padding out
             methods["update_state"] = functools.partial(update_with_valid_rows, part.update_state)
         return methods
     regularizer = getattr(part, "activity_regularizer", None)

@@ -1,18 +1,21 @@
 """Metrics of Keras in a replica: updates leave padding out, a result is that of all replicas.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_metrics.py runs on every supported version:
-`Variable._value`, `get_keras_mask`, `StatelessScope`.
+`Variable._value`, `get_keras_mask`, `StatelessScope`, `MeanMetricWrapper`.
 """
 
 import contextlib
 import contextvars
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import keras
 from keras.src.backend.common.masking import get_keras_mask
 from keras.src.backend.common.stateless_scope import get_stateless_scope
+from keras.src.metrics.reduction_metrics import MeanMetricWrapper
 
 from spmd.assigned import assigned
 from spmd.integrations.keras.masking import padding_masked, rows_of, weights_of_rows
@@ -40,6 +43,12 @@ def update_with_valid_rows(update: Method, /, *args: object, **kwargs: object) -
         weight = bound.arguments.get("sample_weight")
         values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
         mask = rows_of(values)
+        metric: Any = getattr(update, "__self__", None)
+        if _is_of_batch(metric, values):
+            # Padding counts in it, so that the step runs on the rows that there are; on some replicas there may be none.
+            if any(jnp.shape(value)[:1] == (0,) for value in jax.tree.leaves(values)):
+                return keras.metrics.Mean.update_state(metric, 0.0, sample_weight=0.0)
+            return update(*bound.args, **bound.kwargs)
         masked = [value for value in values if get_keras_mask(value) is not None]
         if mask is not None and masked:
             # Keras refuses weights of rows together with a mask of what is in them.
@@ -50,6 +59,14 @@ def update_with_valid_rows(update: Method, /, *args: object, **kwargs: object) -
         if mask is not None:
             bound.arguments["sample_weight"] = weights_of_rows(mask.rows, weight, jnp.float32)
     return update(*bound.args, **bound.kwargs)
+
+
+def _is_of_batch(metric: Any, values: Sequence[object]) -> bool:
+    """Tells whether a metric averages what the user's function gives for a batch: one number."""
+    if not isinstance(metric, MeanMetricWrapper):
+        return False
+    wrapper: Any = metric
+    return jax.eval_shape(lambda: wrapper._fn(*values, **wrapper._fn_kwargs)).ndim == 0
 
 
 def result_of_all(metric: Metric, result: Method, /, *args: object, **kwargs: object) -> PyTree:

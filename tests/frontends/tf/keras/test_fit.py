@@ -438,3 +438,64 @@ def test_a_traceback_shows_the_users_lines():
     assert [name for file, name in frames if file == __file__][-1] == "call"
     # The check that raised it is the only frame of this package.
     assert len([name for file, name in frames if file != __file__]) <= 1
+
+
+def masked_loss(y, logits):
+    """The mean over words that are no padding, as TensorFlow's guide to transformers computes it."""
+    losses = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
+    mask = tf.cast(y != 0, tf.float32)
+    return tf.reduce_sum(losses(y, logits) * mask) / tf.reduce_sum(mask)
+
+
+def masked_accuracy(y, logits):
+    mask = tf.cast(y != 0, tf.float32)
+    right = tf.cast(tf.argmax(logits, axis=2) == tf.cast(y, tf.int64), tf.float32)
+    return tf.reduce_sum(right * mask) / tf.reduce_sum(mask)
+
+
+# By replicas and rows: losses, accuracy, and the loss evaluated in the end, as `tf_keras` on TensorFlow 2.21 computes
+# them. With 17 rows on two replicas it gives NaN, as one of them has no row of the last batch.
+OF_BATCHES = {
+    (1, 16): ([6.401326656341553, 6.199090957641602], 0.05505050718784332, 6.049470901489258),
+    (1, 20): ([6.682767391204834, 6.369126319885254], 0.030751964077353477, 6.153372287750244),
+    (1, 17): ([5.84565544128418, 5.5616326332092285], 0.03670033812522888, 5.363620758056641),
+    (2, 16): ([6.399902820587158, 6.198105812072754], 0.055555559694767, 6.048751354217529),
+    (2, 20): ([6.68585205078125, 6.371584892272949], 0.03064374066889286, 6.155489444732666),
+}
+
+
+def tagger():
+    generator = np.random.default_rng(0)
+    model = tf.keras.Sequential(
+        [tf.keras.Input((7,)), tf.keras.layers.Embedding(20, 8), tf.keras.layers.Dense(20)]
+    )
+    model.set_weights(
+        [generator.normal(size=weights.shape).astype("f") for weights in model.get_weights()]
+    )
+    model.compile(tf.keras.optimizers.SGD(0.1), loss=masked_loss, metrics=[masked_accuracy])
+    return model, generator
+
+
+@pytest.mark.parametrize(("replicas", "rows"), OF_BATCHES)
+def test_losses_and_metrics_that_are_one_number_for_a_batch(replicas, rows):
+    with mirrored(replicas).scope():
+        model, generator = tagger()
+    x, y = (generator.integers(0, 20, (rows, 7)).astype(np.int32) for _ in range(2))
+    losses, accuracy, last = OF_BATCHES[replicas, rows]
+    history = model.fit(dataset(x, y), epochs=2, verbose=0, shuffle=False).history
+    np.testing.assert_allclose(history["loss"], losses, rtol=1e-5)
+    np.testing.assert_allclose(history["masked_accuracy"], [accuracy] * 2, rtol=1e-5)
+    np.testing.assert_allclose(
+        model.evaluate(dataset(x, y), verbose=0), [last, accuracy], rtol=1e-5
+    )
+
+
+def test_a_replica_without_rows_adds_nothing_to_a_metric_of_batches():
+    with mirrored(2).scope():
+        model, generator = tagger()
+    x, y = (generator.integers(0, 20, (17, 7)).astype(np.int32) for _ in range(2))
+    logits = model.predict(x, verbose=0)
+    blocks = [slice(0, 4), slice(4, 8), slice(8, 12), slice(12, 16), slice(16, 17)]
+    expected = np.mean([masked_accuracy(y[block], logits[block]) for block in blocks])
+    _, accuracy = model.evaluate(dataset(x, y), verbose=0)
+    assert accuracy == pytest.approx(float(expected), rel=1e-5)
