@@ -11,8 +11,6 @@ devices, which stand for TPU cores. A name that does not exist raises
 AttributeError, which says what to use instead.
 """
 
-import jax
-
 from frontends.tf import _array_methods, _keras_backend, _names, _remedies, _table, _tfds
 from frontends.tf import autograph as autograph
 from frontends.tf import bitwise as bitwise
@@ -42,13 +40,13 @@ from frontends.tf.gradient_tape import GradientTape as GradientTape
 from frontends.tf.gradient_tape import UnconnectedGradients as UnconnectedGradients
 from frontends.tf.indexed_slices import IndexedSlices as IndexedSlices
 from frontends.tf.module import Module as Module
+from frontends.tf.tensor import Tensor as Tensor
 from frontends.tf.tensor_shape import TensorShape as TensorShape
 from frontends.tf.variable import Variable as Variable
 from frontends.tf.variable import VariableAggregation as VariableAggregation
 from frontends.tf.variable import VariableSynchronization as VariableSynchronization
 from spmd import topology as _topology
 
-Tensor = jax.Array
 __version__ = version.VERSION
 __git_version__ = version.GIT_VERSION
 

@@ -28,11 +28,12 @@ from frontends.tf.ops import (
     vectorized_map,
     while_loop,
 )
-from frontends.tf.ops.convert import convert_to_tensor, is_tensor, picked
+from frontends.tf.ops.convert import convert_to_tensor, picked
 from frontends.tf.ops.devices import across_devices
 from frontends.tf.ops.gradients import gradients, hessians
 from frontends.tf.ops.on_elements import on_elements
 from frontends.tf.ops.tensor_array import TensorArray
+from frontends.tf.tensor import is_tensor
 
 TABLE: dict[str, Any] = {
     **DTYPES,

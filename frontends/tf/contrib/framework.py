@@ -14,7 +14,7 @@ from frontends.tf.compat.v1.train import restoring, steps
 from frontends.tf.compat.v1.variable_scopes import VariableScope, get_variable
 from frontends.tf.contrib.arg_scopes import add_arg_scope, arg_scope
 from frontends.tf.contrib.layer_variables import Collections, collections_of
-from frontends.tf.ops.convert import is_tensor
+from frontends.tf.tensor import is_tensor
 
 _Scope = str | VariableScope | None
 

@@ -198,6 +198,19 @@ _WRAPPERS: dict[type, Callable[[Any], Any]] = {
 }
 
 
+_SCALARS = {_NumpyText, *(made for made in _WRAPPERS.values() if isinstance(made, type))}
+
+
+def is_host_tensor(value: object) -> bool:
+    """Tells whether a value is one that `as_tensors` gives.
+
+    Examples:
+        >>> is_host_tensor(as_tensors(np.float32(1))), is_host_tensor(np.float32(1))
+        (True, False)
+    """
+    return isinstance(value, _TensorMethods) or type(value) in _SCALARS
+
+
 def has_texts(tree: Nested) -> bool:
     """Tells whether a text, or an array of texts, is in tuples, lists and dicts. Python's `str` and `bytes` are none.
 
