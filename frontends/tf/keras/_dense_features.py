@@ -117,14 +117,16 @@ class DenseFeatures(keras.layers.Layer):
         """
         if isinstance(features, Mapping):
             self._text_inputs |= {key for key, one in features.items() if _is_text_input(one)}
-            features = {
-                # A functional model takes texts apart.
-                key: Texts(one) if key in self._text_inputs and _is_words(one) else one
-                for key, one in features.items()
-            }
+            features = {key: self._taken_apart(key, one) for key, one in features.items()}
         # Keras mixes no texts and tensors, and copies dictionaries.
         fill = None if cols_to_output_tensors is None else cols_to_output_tensors.update
         return super().__call__(prepare(features), cols_to_output_tensors=fill)
+
+    def _taken_apart(self, key: str, feature: Any) -> Any:
+        """Makes `Texts` of texts as a functional model hands them on: their words, or texts that Keras cannot take apart."""
+        if isinstance(feature, Texts):
+            return Texts(feature.words)
+        return Texts(feature) if key in self._text_inputs and _is_words(feature) else feature
 
     def call(
         self,
