@@ -5,7 +5,7 @@ from typing import Any
 import jax
 
 from frontends.tf._symbolic import has_symbolic
-from frontends.tf.data.host_tensors import is_host_tensor
+from frontends.tf.data.host_tensors import is_host_tensor_class
 from frontends.tf.indexed_slices import IndexedSlices
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.sparse.sparse_tensor import SparseTensor
@@ -15,10 +15,11 @@ class _Arrays(type):
     """Knows its instances, whose classes are those of JAX and NumPy."""
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, jax.Array) or is_host_tensor(instance)
+        # Tracers are instances of JAX's class, and their classes no subclasses.
+        return cls.__subclasscheck__(type(instance)) or isinstance(instance, jax.Array)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, jax.Array)
+        return subclass is cls or issubclass(subclass, jax.Array) or is_host_tensor_class(subclass)
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(jax.Array, name)
@@ -62,5 +63,5 @@ def is_tensor(x: object) -> bool:
     """
     if isinstance(x, Tensor | RaggedTensor | SparseTensor | IndexedSlices):
         return True
-    # Variables have the attribute, Keras's too; and inputs of its models, to refuse.
+    # Variables have the attribute, Keras's too. The inputs of its models have it as well, and raise an error.
     return hasattr(x, "__jax_array__") and not has_symbolic(x)

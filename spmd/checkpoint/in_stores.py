@@ -1,6 +1,6 @@
 """Checkpoints in object stores, which put one file at a time, whole or not at all, and rename nothing.
 
-Each attempt to save puts its files into a folder of its own in that of the checkpoint, `ckpt-3/data-0a1b...`, and at last
+Each attempt to save puts its files into a folder of its own in that of the checkpoint, `ckpt-3/jaxtribute-0a1b...`, and at last
 the manifest, which names them: `ckpt-3/manifest.json`. So whenever a process was killed, there is either no manifest, and
 no checkpoint, or one whose files are there. A checkpoint that is saved again counts until the new manifest is there.
 """
@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.parts import DATA, MANIFEST
+from spmd.checkpoint.parts import ARRAYS, DATA, MANIFEST
 from spmd.files import StoreError, StorePath
 
 _THREADS = 8
@@ -31,7 +31,7 @@ def local_name(name: str) -> str:
     """Returns the path of a file in a checkpoint on a disk.
 
     Examples:
-        >>> local_name("data-0a1b2c3d4e5f6071/arrays/d/1"), local_name("arrays/d/1")
+        >>> local_name("jaxtribute-0a1b2c3d4e5f6071/arrays/d/1"), local_name("arrays/d/1")
         ('arrays/d/1', 'arrays/d/1')
     """
     first, _, rest = name.partition("/")
@@ -51,7 +51,7 @@ def in_threads(act: Callable[[_Item], object], items: Iterable[_Item], timeout: 
             pass
     except TimeoutError:
         is_over = False
-        raise
+        raise TimeoutError(f"the store did not answer within {timeout:g} s") from None
     finally:
         pool.shutdown(wait=is_over, cancel_futures=True)
 
@@ -97,9 +97,13 @@ def check_uploaded(attempt: StorePath, sizes: Mapping[str, int]) -> None:
 
 def publish(checkpoint: StorePath, manifest: str, attempt: str) -> None:
     """Puts the manifest of a checkpoint whose files are there, and deletes those that it replaces."""
+    # What others put there afterwards is theirs.
+    former = [each for each in entries_of(checkpoint) if _is_replaced(each.name, attempt)]
     (checkpoint / MANIFEST).write_text(manifest)
     with contextlib.suppress(OSError):  # it is complete; the next manager deletes them
-        _delete_attempts(checkpoint, {attempt})
+        if (checkpoint / MANIFEST).read_text() == manifest:
+            for each in former:
+                each.rmtree()
 
 
 def remove(checkpoint: StorePath) -> None:
@@ -144,6 +148,11 @@ def delete_leftovers(
     for checkpoint in entries_of(directory):
         if _attempts(checkpoint) and (named := attempts_of(checkpoint)) is not None:
             _delete_attempts(checkpoint, named)
+
+
+def _is_replaced(name: str, attempt: str) -> bool:
+    """Tells whether a name is that of another attempt's files, or of those of a checkpoint that was copied from a disk."""
+    return name == ARRAYS or (name != attempt and _ATTEMPT.fullmatch(name) is not None)
 
 
 def _delete_attempts(checkpoint: StorePath, kept: set[str]) -> None:

@@ -12,7 +12,7 @@ from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError
 from spmd.checkpoint.in_stores import in_threads, local_name
 from spmd.checkpoint.layout import checkpoint_folder
 from spmd.checkpoint.manifest import check_file, files_of, missing_file, raw_manifest
-from spmd.checkpoint.parts import ARRAYS, DATA, MANIFEST
+from spmd.checkpoint.parts import ARRAYS, MANIFEST
 from spmd.checkpoint.staging import StagingFolder
 from spmd.cluster import wait_seconds
 from spmd.files import StorePath, is_url
@@ -70,13 +70,15 @@ def verify(path: str) -> None:
 
 
 def is_read_from_copy(path: str) -> bool:
-    """Tells whether the files of a checkpoint are in a store, or on a disk, but as they were copied from a store."""
+    """Tells whether the files of a checkpoint are in a store, or on a disk, but as they were copied from a store.
+
+    Raises:
+        CheckpointNotFoundError: there is no checkpoint.
+        DamagedCheckpointError: its manifest is missing or damaged.
+    """
     if is_url(path):
         return True
-    folder = checkpoint_folder(path)
-    if os.path.isdir(os.path.join(folder, ARRAYS)) or not os.path.isdir(folder):
-        return False
-    return any(name.startswith(DATA) for name in os.listdir(folder))
+    return any(local_name(name) != name for name in files_of(path))
 
 
 def verified_copy(path: str) -> Copy:

@@ -2,5 +2,6 @@
 
 ARRAYS = "arrays"
 MANIFEST = "manifest.json"
-# In a store: the folder of one attempt to save, `data-0a1b2c3d4e5f6071`, which holds `arrays`.
-DATA = "data-"
+# In a store: the folder of one attempt to save, `jaxtribute-0a1b2c3d4e5f6071`, which holds `arrays`.
+# No folder of a user is called so.
+DATA = "jaxtribute-"

@@ -31,14 +31,16 @@ class StagingFolder:
         os.rename(os.path.join(made, f"{_LOCK}.new"), os.path.join(made, _LOCK))
         self.path = os.path.join(made, "files")
         os.mkdir(self.path)
-        self.delete = weakref.finalize(self, _delete, made, lock)
+        self.delete = weakref.finalize(self, _delete, made, lock, os.getpid())
 
 
 def _prefix() -> str:
     return f"jaxtribute-staging-{os.getuid()}-"
 
 
-def _delete(folder: str, lock: int) -> None:
+def _delete(folder: str, lock: int, process: int) -> None:
+    if os.getpid() != process:  # a fork, whose parent still needs it
+        return
     shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
 

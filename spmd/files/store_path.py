@@ -1,15 +1,17 @@
 """`StorePath`: a file or a folder in an object store, by its URL."""
 
 import contextlib
+import glob
 import os
 import re
-import shutil
+import tempfile
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
 from spmd.files.errors import as_os_errors
-from spmd.files.systems import file_system, has_folders
+from spmd.files.systems import file_system, has_folders, puts_whole_files
+from spmd.files.urls import is_url
 
 # Slashes at the end of a URL, but for those of its beginning.
 _STRIP = re.compile(r"(?<![:/])/+$")
@@ -97,11 +99,15 @@ class StorePath:
         return self.read_bytes().decode(encoding, errors)
 
     def write_bytes(self, content: bytes) -> None:
-        """Writes a file. Whoever reads meanwhile finds the former one, or this one."""
+        """Writes a file. Whoever reads meanwhile finds the former one, or this one; or none, where files are renamed."""
         with self._opened() as (system, path):
             if has_folders(self.url):
                 system.makedirs(path.rpartition("/")[0], exist_ok=True)
-            system.pipe_file(path, content)
+            if puts_whole_files(self.url):
+                system.pipe_file(path, content)
+            else:
+                system.pipe_file(f"{path}.part", content)
+                system.mv(f"{path}.part", path)
 
     def write_text(self, content: str) -> None:
         """Writes a file, as `write_bytes` does."""
@@ -160,7 +166,7 @@ class StorePath:
     def glob(self, pattern: str) -> "list[StorePath]":
         """Lists the files and folders in this one whose paths match a pattern, sorted."""
         with self._opened() as (system, path):
-            found = system.glob(f"{path.rstrip('/')}/{pattern}")
+            found = system.glob(f"{glob.escape(path.rstrip('/'))}/{pattern}")
         own = path.rstrip("/") + "/"
         return [self / name.removeprefix(own) for name in sorted(found)]
 
@@ -201,29 +207,67 @@ class StorePath:
     def rmtree(self) -> None:
         """Deletes a folder and all that is in it. In an object store an empty folder is one that is not there."""
         with self._opened() as (system, path):
-            try:
-                system.rm(path, recursive=True)
-            except FileNotFoundError:
-                if has_folders(self.url):
-                    raise
+            # Not by `rm`, which takes a name such as `run[1]` for a pattern.
+            entries = sorted(system.find(path, withdirs=has_folders(self.url), detail=True).items())
+            if not entries and has_folders(self.url) and not system.isdir(path):
+                raise FileNotFoundError(self.url)
+            folders = {path, *(name for name, each in entries if each["type"] == "directory")}
+            for name, _ in entries:
+                if name not in folders:
+                    system.rm_file(name)
+            if has_folders(self.url):
+                for name in sorted(folders, reverse=True):  # what is in a folder comes behind it
+                    with contextlib.suppress(FileNotFoundError):  # it went with its last file
+                        system.rmdir(name)
 
     def replace(self, target: "StorePath") -> None:
-        """Moves a file or a folder within its store: it is copied, and then deleted."""
+        """Moves a file or a folder: every file is copied, and then deleted.
+
+        Raises:
+            ValueError: the target is in this folder.
+        """
+        if target == self:
+            return
+        if f"{target.url}/".startswith(f"{self.url}/"):
+            raise ValueError(f"Expected another folder than one in {self}, got {target}.")
         with self._opened() as (system, path):
-            _, new = file_system(target.url)
-            if has_folders(self.url):
-                system.mv(path, new, recursive=system.isdir(path))
-                return
-            names = [f"/{name}" for name in self.files()] if system.isdir(path) else [""]
-            for name in names:
-                system.cp_file(path + name, new + name)
-            system.rm(path, recursive=True)
+            is_folder = system.isdir(path)
+            names = [f"/{name}" for name in self.files()] if is_folder else [""]
+        for name in names:
+            StorePath(self.url + name).copy(target.url + name)
+        if is_folder:
+            target.mkdir(parents=True, exist_ok=True)
+            self.rmtree()
+        else:
+            self.unlink()
 
     def copy(self, target: "str | os.PathLike[str]") -> None:
-        """Copies a file to a path of any kind."""
+        """Copies a file to a path of any kind. The target is what it was, or the whole copy."""
         text = os.fspath(target)
-        with self.open("rb") as source, _writes(text) as file:
-            shutil.copyfileobj(source, file, 1 << 20)
+        if not is_url(text):
+            self._download_whole(text)
+            return
+        other, (system, path) = StorePath(text), file_system(self.url)
+        same, new = file_system(text)
+        if same is system:
+            with as_os_errors(self.url):
+                if has_folders(text):
+                    system.makedirs(new.rpartition("/")[0], exist_ok=True)
+                system.cp_file(path, new)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "copy")
+            self.download(file)
+            other.upload(file)
+
+    def _download_whole(self, file: str) -> None:
+        part = f"{file}.part"
+        try:
+            self.download(part)
+            os.replace(part, file)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part)
 
     def _status(self) -> FileStatus | None:
         with self._opened() as (system, path):
@@ -243,10 +287,6 @@ def _entries(folder: StorePath) -> list[StorePath]:
     with contextlib.suppress(FileNotFoundError):
         return list(folder.iterdir())
     return []
-
-
-def _writes(path: str) -> IO[bytes]:
-    return StorePath(path).open("wb") if "://" in path else open(path, "wb")
 
 
 def _status_of(info: dict[str, Any]) -> FileStatus:

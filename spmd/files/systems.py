@@ -26,7 +26,9 @@ def file_system(url: str) -> tuple[Any, str]:
 
     try:
         with _lock, as_os_errors(url):
-            system, path = fsspec.core.url_to_fs(url)
+            # Threads share it: one would fill its cache again with what another has just invalidated.
+            options = {} if has_folders(url) else {"use_listings_cache": False}
+            system, path = fsspec.core.url_to_fs(url, **options)
     except OSError as error:
         cause = error.__cause__
         if isinstance(cause, ImportError):
@@ -48,6 +50,16 @@ def has_folders(url: str) -> bool:
         (True, False)
     """
     return url.partition("://")[0] not in _OBJECT_STORES
+
+
+def puts_whole_files(url: str) -> bool:
+    """Tells whether a file is there whole or not at all while it is written; else it has to be renamed.
+
+    Examples:
+        >>> puts_whole_files("gs://bucket/a"), puts_whole_files("sftp://host/a")
+        (True, False)
+    """
+    return not has_folders(url) or url.startswith("memory://")
 
 
 def _advice(url: str, error: ImportError) -> str:

@@ -201,14 +201,14 @@ _WRAPPERS: dict[type, Callable[[Any], Any]] = {
 _SCALARS = {_NumpyText, *(made for made in _WRAPPERS.values() if isinstance(made, type))}
 
 
-def is_host_tensor(value: object) -> bool:
-    """Tells whether a value is one that `as_tensors` gives.
+def is_host_tensor_class(kind: type) -> bool:
+    """Tells whether a class is one of those that `as_tensors` gives.
 
     Examples:
-        >>> is_host_tensor(as_tensors(np.float32(1))), is_host_tensor(np.float32(1))
+        >>> is_host_tensor_class(type(as_tensors(np.float32(1)))), is_host_tensor_class(np.float32)
         (True, False)
     """
-    return isinstance(value, _TensorMethods) or type(value) in _SCALARS
+    return issubclass(kind, _TensorMethods) or kind in _SCALARS
 
 
 def has_texts(tree: Nested) -> bool:

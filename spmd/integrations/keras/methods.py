@@ -50,7 +50,9 @@ def replica_methods(part: KerasObject) -> dict[str, Method]:
         return {"next": functools.partial(_draw, part.next)}
     if isinstance(part, _METRIC):
         methods = {"result": functools.partial(result_of_all, part, part.result)}
-        if not isinstance(part, CompileMetrics | MetricsList):  # the metrics in it leave padding out
+        if not isinstance(
+            part, CompileMetrics | MetricsList
+        ):  # the metrics in it leave padding out
             methods["update_state"] = functools.partial(update_with_valid_rows, part.update_state)
         return methods
     regularizer = getattr(part, "activity_regularizer", None)

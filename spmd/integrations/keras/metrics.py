@@ -7,7 +7,7 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_metrics.py run
 import contextlib
 import contextvars
 import inspect
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import jax
@@ -39,34 +39,52 @@ def update_with_valid_rows(update: Method, /, *args: object, **kwargs: object) -
         bound = signature.bind(*args, **kwargs)
     except (TypeError, ValueError):
         return update(*args, **kwargs)  # the error, if it is one, is Keras's
-    if "sample_weight" in signature.parameters:
-        weight = bound.arguments.get("sample_weight")
-        values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
-        mask = rows_of(values)
-        metric: Any = getattr(update, "__self__", None)
-        if _is_of_batch(metric, values):
-            # Padding counts in it, so that the step runs on the rows that there are; on some replicas there may be none.
-            if any(jnp.shape(value)[:1] == (0,) for value in jax.tree.leaves(values)):
-                return keras.metrics.Mean.update_state(metric, 0.0, sample_weight=0.0)
+    if "sample_weight" not in signature.parameters:
+        return update(*bound.args, **bound.kwargs)
+    values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
+    metric: Any = getattr(update, "__self__", None)
+    if not isinstance(metric, MeanMetricWrapper) or _is_of_keras(metric):
+        return _update(update, bound, values)
+    with _computed_once(metric, values) as result:
+        if jnp.ndim(result) > 0:
+            return _update(update, bound, values)
+        # Padding counts in one number for a batch, so that the step runs on the rows that there are. Some replicas may have none.
+        if any(jnp.shape(value)[:1] == (0,) for value in jax.tree.leaves(values)):
+            return keras.metrics.Mean.update_state(metric, 0.0, sample_weight=0.0)
+        return update(*bound.args, **bound.kwargs)
+
+
+def _update(update: Method, bound: inspect.BoundArguments, values: Sequence[Any]) -> None:
+    """Calls `update_state` with weights, or masks, of valid rows."""
+    mask = rows_of(values)
+    masked = [value for value in values if get_keras_mask(value) is not None]
+    if mask is not None and masked:
+        # Keras refuses weights of rows together with a mask of what is in them.
+        with contextlib.ExitStack() as stack:
+            for value in masked:
+                stack.enter_context(padding_masked(value, mask))
             return update(*bound.args, **bound.kwargs)
-        masked = [value for value in values if get_keras_mask(value) is not None]
-        if mask is not None and masked:
-            # Keras refuses weights of rows together with a mask of what is in them.
-            with contextlib.ExitStack() as stack:
-                for value in masked:
-                    stack.enter_context(padding_masked(value, mask))
-                return update(*bound.args, **bound.kwargs)
-        if mask is not None:
-            bound.arguments["sample_weight"] = weights_of_rows(mask.rows, weight, jnp.float32)
+    if mask is not None:
+        weight = bound.arguments.get("sample_weight")
+        bound.arguments["sample_weight"] = weights_of_rows(mask.rows, weight, jnp.float32)
     return update(*bound.args, **bound.kwargs)
 
 
-def _is_of_batch(metric: Any, values: Sequence[object]) -> bool:
-    """Tells whether a metric averages what the user's function gives for a batch: one number."""
-    if not isinstance(metric, MeanMetricWrapper):
-        return False
-    wrapper: Any = metric
-    return jax.eval_shape(lambda: wrapper._fn(*values, **wrapper._fn_kwargs)).ndim == 0
+def _is_of_keras(metric: Any) -> bool:
+    """Tells whether a metric averages what a function of Keras gives: a number for each row, or for what is in it."""
+    return inspect.isfunction(metric._fn) and metric._fn.__module__.startswith("keras.")
+
+
+@contextlib.contextmanager
+def _computed_once(metric: Any, values: Sequence[Any]) -> Generator[Any]:
+    """Calls the user's function of a metric, and has the metric take the result: a second call could draw other numbers."""
+    own, function = vars(metric), metric._fn
+    result = function(*values, **metric._fn_kwargs)
+    own["_fn"] = lambda *_args, **_kwargs: result
+    try:
+        yield result
+    finally:
+        own["_fn"] = function
 
 
 def result_of_all(metric: Metric, result: Method, /, *args: object, **kwargs: object) -> PyTree:

@@ -58,7 +58,7 @@ def test_it_is_a_class_as_others():
         return "other"
 
     kind.register(tf.Tensor, lambda value: "tensor")
-    assert (kind(tf.constant(1)), kind(1)) == ("tensor", "other")
+    assert (kind(tf.constant(1)), kind(tf.constant("a")), kind(1)) == ("tensor", "tensor", "other")
     assert isinstance(tf.constant("a"), tf.Tensor | None)
     assert tf.Tensor.reshape is jax.Array.reshape
     with pytest.raises(TypeError, match=r"write tf\.constant"):

@@ -76,6 +76,35 @@ def test_a_checkpoint_that_is_replaced_while_it_is_copied_is_copied_again(path, 
     assert checkpoint.a.tolist() == [7, 7, 7]
 
 
+def copied(source, target):
+    """Copies a checkpoint file by file over what is there, as the tools of clouds do."""
+    for name in StorePath(source).files():
+        StorePath(source).joinpath(name).copy(f"{target}/{name}")
+
+
+def test_a_checkpoint_that_was_copied_over_an_older_one_is_the_one_that_is_restored(path, tmp_path):
+    older = Checkpoint(a=jnp.full(3, 5.0), v=spmd.Variable(jnp.ones(2)))
+    on_disk = older.save(tmp_path / "ckpt")
+    older.wait()
+    copied(path, f"local://{on_disk}")
+    checkpoint = Checkpoint(a=jnp.zeros(3))
+    checkpoint.restore(on_disk).expect_partial()
+    assert checkpoint.a.tolist() == [0, 1, 2]
+
+
+def test_what_was_copied_to_a_store_goes_when_it_is_saved_again_there(bucket, tmp_path):
+    first, again = Checkpoint(a=jnp.zeros(3)), Checkpoint(a=jnp.ones(3))
+    on_disk = first.save(tmp_path / "ckpt")
+    first.wait()
+    copied(f"local://{on_disk}", f"{bucket}/ckpt")
+    again.save(f"{bucket}/ckpt")
+    again.wait()
+    assert not (StorePath(bucket) / "ckpt/arrays").exists()
+    found = Checkpoint(a=jnp.full(3, 7.0))
+    found.restore(f"{bucket}/ckpt")
+    assert found.a.tolist() == [1, 1, 1]
+
+
 def test_a_checkpoint_that_was_copied_from_a_store_to_a_disk_is_restored(path, tmp_path):
     for name in StorePath(path).files():
         file = tmp_path / "ckpt" / name
@@ -84,7 +113,7 @@ def test_a_checkpoint_that_was_copied_from_a_store_to_a_disk_is_restored(path, t
     checkpoint = Checkpoint(a=jnp.zeros(3))
     checkpoint.restore(tmp_path / "ckpt").expect_partial()
     assert checkpoint.a.tolist() == [0, 1, 2]
-    file = next((tmp_path / "ckpt").glob("data-*/arrays/_METADATA"))
+    file = next((tmp_path / "ckpt").glob("jaxtribute-*/arrays/_METADATA"))
     file.write_text("{}")
     forget_copy()
     with pytest.raises(DamagedCheckpointError, match=str(file)):

@@ -39,3 +39,20 @@ def test_that_of_a_process_that_runs_stays_and_that_of_a_killed_one_goes(tmp_pat
     assert not killed.exists()
     assert making.is_dir()
     assert os.path.isdir(running.path)
+
+
+def test_a_fork_leaves_it_to_its_parent(run_python, tmp_path):
+    script = """
+import os, sys, tempfile
+from spmd.checkpoint.staging import StagingFolder
+
+tempfile.tempdir = sys.argv[1]
+folder = StagingFolder()
+child = os.fork()
+if child == 0:
+    sys.exit()
+os.waitpid(child, 0)
+print(os.path.isdir(folder.path))
+"""
+    assert run_python("-c", script, tmp_path).stdout.strip() == "True"
+    assert list(tmp_path.iterdir()) == []

@@ -1,8 +1,10 @@
 """Files and folders of a store have the methods of those of a disk."""
 
 import pytest
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
 
-from spmd.files import StorePath
+from spmd.files import StorePath, store_path
 
 
 @pytest.fixture
@@ -67,3 +69,72 @@ def test_slashes_at_the_end_do_not_count():
     assert StorePath("memory://a/b//") == StorePath("memory://a/b")
     assert StorePath("memory://").url == "memory://"
     assert (StorePath("memory://a/") / "b/").url == "memory://a/b"
+
+
+@pytest.fixture(params=["folders", "no folders"])
+def kind(request, monkeypatch):
+    """Stores of both kinds; the one in memory has folders."""
+    if request.param == "no folders":
+        monkeypatch.setattr(store_path, "has_folders", lambda url: url.startswith("local:"))
+
+
+@pytest.mark.usefixtures("kind")
+def test_names_are_no_patterns(bucket):
+    for name in ("run[1]", "run1"):
+        (StorePath(bucket) / name / "a").write_text(name)
+    one, other = StorePath(bucket) / "run[1]", StorePath(bucket) / "run1"
+    assert [each.url for each in one.glob("*")] == [f"{one}/a"]
+    one.replace(StorePath(bucket) / "moved[1]")
+    assert (StorePath(bucket) / "moved[1]/a").read_text() == "run[1]"
+    (StorePath(bucket) / "moved[1]").rmtree()
+    assert not (StorePath(bucket) / "moved[1]").exists()
+    assert other.files() == {"a": 4}
+
+
+@pytest.mark.usefixtures("kind")
+def test_nothing_is_lost_by_a_move_onto_itself_or_into_itself(folder):
+    before = folder.files()
+    folder.replace(StorePath(f"{folder}/"))
+    with pytest.raises(ValueError, match="another folder"):
+        folder.replace(folder / "more")
+    assert folder.files() == before
+
+
+@pytest.mark.usefixtures("kind")
+def test_moves_go_to_other_stores(folder, tmp_path):
+    before = folder.files()
+    target = StorePath(f"local://{tmp_path}/moved")
+    folder.replace(target)
+    assert target.files() == before
+    assert not folder.exists()
+
+
+def test_a_copy_that_fails_leaves_the_target(folder, tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("former")
+
+    def breaks(system, path, file):
+        with open(file, "w") as part:
+            part.write("ha")
+        raise ConnectionError("lost")
+
+    monkeypatch.setattr(MemoryFileSystem, "get_file", breaks)
+    for target in (tmp_path / "a.txt", f"local://{tmp_path}/a.txt"):
+        with pytest.raises(OSError, match="lost"):
+            (folder / "a.txt").copy(target)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "former"
+
+
+def test_where_files_are_not_put_whole_they_are_renamed(tmp_path, monkeypatch):
+    file = StorePath(f"local://{tmp_path}/a.txt")
+    file.write_text("former")
+
+    def full(system, path, content):
+        with open(path, "wb") as part:
+            part.write(content[:1])
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(LocalFileSystem, "pipe_file", full)
+    with pytest.raises(OSError, match="No space"):
+        file.write_text("other")
+    assert file.read_text() == "former"

@@ -162,3 +162,20 @@ def test_a_metric_may_be_read_in_a_replica(mesh_of):
     assert float(train(batch)) == 2.5, "equal on all replicas, so it is one value"
     assert float(metric.result()) == 2.5
     assert float(metric.count.value) == 6
+
+
+@pytest.mark.parametrize("of_batch", [True, False])
+def test_the_users_function_runs_once(mesh_of, of_batch):
+    calls = spmd.Variable(np.float32(0))
+
+    def function(y, p):
+        calls.value = calls.value + 1
+        error = (y - p)[:, 0] ** 2
+        return error.mean() if of_batch else error
+
+    metric = keras.metrics.MeanMetricWrapper(function)
+    y, p = np.float32([[1], [2], [4], [5]]), np.zeros((4, 1), np.float32)
+    (batch,) = spmd.distribute((y, p), mesh_of(2), batch_size=4)
+    spmd.Step(lambda batch: metric.update_state(*batch), mesh_of(2))(batch)
+    assert float(calls.value) == 1
+    assert float(metric.result()) == pytest.approx((1 + 4 + 16 + 25) / 4)
