@@ -70,15 +70,13 @@ def verify(path: str) -> None:
 
 
 def is_read_from_copy(path: str) -> bool:
-    """Tells whether the files of a checkpoint are in a store, or on a disk, but as they were copied from a store.
-
-    Raises:
-        CheckpointNotFoundError: there is no checkpoint.
-        DamagedCheckpointError: its manifest is missing or damaged.
-    """
+    """Tells whether the files of a checkpoint are in a store, or on a disk, but as they were copied from a store."""
     if is_url(path):
         return True
-    return any(local_name(name) != name for name in files_of(path))
+    try:
+        return any(local_name(name) != name for name in files_of(path))
+    except CheckpointError:
+        return False  # it is being saved, or whoever reads it says what is wrong
 
 
 def verified_copy(path: str) -> Copy:
