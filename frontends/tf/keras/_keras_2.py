@@ -88,7 +88,15 @@ def take_arguments(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any
         args = (convert_to_tensor(args[0]), *args[1:])
     elif args and isinstance(args[0], dict | tuple | list) and isinstance(self, keras.Model):
         # Keras takes no texts beside numbers.
-        args = (prepared_for(self, args[0]), *args[1:])
+        with prepared_for(self, args[0]) as inputs:
+            return _by_keras_3(call, self, (inputs, *args[1:]), kwargs)
+    return _by_keras_3(call, self, args, kwargs)
+
+
+def _by_keras_3(
+    call: Method, self: KerasObject, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Calls a layer with the arguments that Keras 3 takes by name only named."""
     if isinstance(kwargs.get("mask"), Texts):
         kwargs["mask"] = None  # texts have none; Keras looked into them for it
     if len(args) > 1:

@@ -9,7 +9,6 @@ import functools
 import logging
 import weakref
 from collections.abc import Iterator, Sequence
-from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -20,39 +19,39 @@ from frontends.tf._typing import Nested
 from frontends.tf.feature_column import Texts, prepare
 from frontends.tf.keras._text_columns import FINGERPRINT, PLACES
 from frontends.tf.keras._text_vectorization import TextVectorization
+from spmd.assigned import assigned
 from spmd.integrations.keras import Model
 from spmd.replica import is_text
 
 _LOGGER = logging.getLogger(__name__)
 _WARNED: weakref.WeakSet[TextVectorization] = weakref.WeakSet()
-_LAYERS: ContextVar[tuple[TextVectorization, ...]] = ContextVar("text_layers", default=())
 
 
 @contextlib.contextmanager
 def reading_texts_of(model: Model) -> Iterator[None]:
     """Has batches that Keras reads carry what the layers of a model make of texts."""
-    token = _LAYERS.set(_placed(_layers_of(model)))
-    try:
+    with assigned(PLACES, _places_of(_layers_of(model))):
         yield
-    finally:
-        _LAYERS.reset(token)
 
 
-def prepared_for(model: Model, inputs: Nested) -> Nested:
-    """Prepares inputs that a model is called with, if there are texts among other things.
+@contextlib.contextmanager
+def prepared_for(model: Model, inputs: Nested) -> Iterator[Nested]:
+    """Prepares inputs that a model is called with in the block, if there are texts among other things.
 
     Keras tells tensors from other things by their class, so that it has to look into `Texts`: those of a graph do not let it.
     """
     leaves = jax.tree.leaves(inputs, is_leaf=_is_texts)
     if any(map(_is_texts, leaves)):
-        return jax.tree.map(
+        yield jax.tree.map(
             lambda leaf: Texts(leaf.words) if _is_texts(leaf) else leaf, inputs, is_leaf=_is_texts
         )
-    if len(leaves) < 2 or not any(
+    elif len(leaves) < 2 or not any(
         isinstance(leaf, np.ndarray) and is_text(leaf) for leaf in leaves
     ):
-        return inputs
-    return jax.tree.map(jnp.asarray, _prepared(_placed(_layers_of(model)), inputs))
+        yield inputs
+    else:
+        with reading_texts_of(model):
+            yield jax.tree.map(jnp.asarray, preparation()(inputs))
 
 
 def _is_texts(node: Any) -> bool:
@@ -66,32 +65,31 @@ def _layers_of(model: Model) -> tuple[TextVectorization, ...]:
 
 def width_is_open() -> bool:
     """Tells whether a layer pads the texts of a batch to the longest of them, so that batches have to be made before."""
-    return any(layer.width is None for layer in _LAYERS.get())
+    return any(layer.width is None for layer in PLACES.get())
 
 
 def preparation() -> Any:
     """Returns what makes of a batch what a step can take, for the model that is read for."""
-    return functools.partial(_prepared, _LAYERS.get())
+    return functools.partial(_prepared, tuple(PLACES.get()))
 
 
-def _placed(layers: Sequence[TextVectorization]) -> tuple[TextVectorization, ...]:
+def _places_of(layers: Sequence[TextVectorization]) -> dict[TextVectorization, slice]:
     """Gives each layer its columns; of those whose results are as wide as the texts are long, only one has any."""
     opened = [layer for layer in layers if layer.width is None]
     taken = tuple(layer for layer in layers if layer not in opened[1:])
-    for layer in layers:
-        PLACES.pop(layer, None)
+    places: dict[TextVectorization, slice] = {}
     start = FINGERPRINT
     for index, layer in enumerate(taken):
         if layer.width is None:
             behind = sum(other.width or 0 for other in taken[index + 1 :])
-            PLACES[layer] = slice(start, -behind or None)
+            places[layer] = slice(start, -behind or None)
             start = -behind
             _warn_once(layer)
         else:
             end = start + layer.width
-            PLACES[layer] = slice(start, end or None)
+            places[layer] = slice(start, end or None)
             start = end
-    return taken
+    return places
 
 
 def _warn_once(layer: TextVectorization) -> None:

@@ -1,6 +1,8 @@
 """Columns of `Texts` behind their fingerprints: what layers of a model made of the texts, on the host."""
 
-import weakref
+from collections.abc import Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -10,8 +12,8 @@ from frontends.tf.feature_column import Texts
 
 # The first columns are the fingerprint.
 FINGERPRINT = 2
-# Where the columns of a layer are; Keras would look into an attribute of the layer.
-PLACES: weakref.WeakKeyDictionary[Any, slice] = weakref.WeakKeyDictionary()
+# The layers of the model that reads or is called, and where their columns are. Models may share layers, so a layer cannot keep its place.
+PLACES: ContextVar[Mapping[Any, slice]] = ContextVar("text_places", default=MappingProxyType({}))
 
 
 def own_columns(layer: Any, texts: Texts) -> jax.Array | None:
@@ -26,7 +28,7 @@ def own_columns(layer: Any, texts: Texts) -> jax.Array | None:
     """
     if texts.words.shape[-1] == FINGERPRINT:
         return None
-    place = PLACES.get(layer)
+    place = PLACES.get().get(layer)
     if place is None:
         raise ValueError(
             f"{layer.name}: the texts decide how wide the results of several layers of this model are, and a batch has room for one "

@@ -106,6 +106,31 @@ def test_layers_of_many_inputs_take_their_own_texts():
     np.testing.assert_allclose(model(features(slice(0, 2))), found[:2], rtol=1e-6)
 
 
+def sums(layers):
+    text, number = tf.keras.Input((1,), dtype="string"), tf.keras.Input((1,))
+    parts = [*(tf.keras.layers.Rescaling(1.0)(layer(text)) for layer in layers), number]
+    return tf.keras.Model([text, number], tf.keras.layers.Concatenate()(parts))
+
+
+@pytest.mark.parametrize("use", ["predict", "call"])
+def test_a_model_of_the_same_layer_may_be_used_in_between(use):
+    other, same = (
+        tf.keras.layers.TextVectorization(vocabulary=words, output_sequence_length=1)
+        for words in (["x", "a"], ["x", "y", "a"])
+    )
+    outer, inner = sums([other, same]), sums([same])
+    texts, numbers = np.array([["a"], ["a"], ["a"]]), np.zeros((3, 1), np.float32)
+
+    class Between(tf.keras.callbacks.Callback):
+        def on_predict_begin(self, logs=None):
+            one = [tf.constant(texts), numbers]
+            found = inner.predict(one, verbose=0) if use == "predict" else np.asarray(inner(one))
+            assert found[:, 0].tolist() == [4, 4, 4]
+
+    found = outer.predict([tf.constant(texts), numbers], verbose=0, callbacks=[Between()])
+    assert found[:, :2].tolist() == [[3, 4]] * 3
+
+
 def test_models_inside_of_models_take_texts():
     vectorize = tf.keras.layers.TextVectorization(vocabulary=["a"], output_sequence_length=2)
     inner = tf.keras.Sequential([vectorize, tf.keras.layers.Rescaling(2.0)])

@@ -6,6 +6,7 @@ import pytest
 from frontends import tf
 from frontends.tf.feature_column import Texts
 from frontends.tf.keras._text_columns import PLACES, own_columns
+from spmd.assigned import assigned
 
 
 def test_a_layer_takes_its_own_columns():
@@ -13,9 +14,9 @@ def test_a_layer_takes_its_own_columns():
     words = np.array(["a", "b"])
     assert own_columns(layer, Texts.of(words)) is None
     texts = Texts.of(words, np.arange(6, dtype=np.uint32).reshape(2, 3))
-    PLACES[layer] = slice(3, None)
-    assert own_columns(layer, texts).tolist() == [[1, 2], [4, 5]]
-    assert layer(texts.reshape((2, 1))).tolist() == [[1, 2], [4, 5]]
+    with assigned(PLACES, {layer: slice(3, None)}):
+        assert own_columns(layer, texts).tolist() == [[1, 2], [4, 5]]
+        assert layer(texts.reshape((2, 1))).tolist() == [[1, 2], [4, 5]]
     assert (texts == "b").tolist() == [False, True]
 
 
