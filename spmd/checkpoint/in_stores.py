@@ -146,20 +146,13 @@ def delete_leftovers(
             checkpoint is deleted.
     """
     for checkpoint in entries_of(directory):
-        if _attempts(checkpoint) and (named := attempts_of(checkpoint)) is not None:
-            _delete_attempts(checkpoint, named)
+        attempts = [each for each in entries_of(checkpoint) if _ATTEMPT.fullmatch(each.name)]
+        if attempts and (named := attempts_of(checkpoint)) is not None:
+            for attempt in attempts:
+                if attempt.name not in named:
+                    attempt.rmtree()
 
 
 def _is_replaced(name: str, attempt: str) -> bool:
     """Tells whether a name is that of another attempt's files, or of those of a checkpoint that was copied from a disk."""
     return name == ARRAYS or (name != attempt and _ATTEMPT.fullmatch(name) is not None)
-
-
-def _delete_attempts(checkpoint: StorePath, kept: set[str]) -> None:
-    for attempt in _attempts(checkpoint):
-        if attempt.name not in kept:
-            attempt.rmtree()
-
-
-def _attempts(checkpoint: StorePath) -> list[StorePath]:
-    return [each for each in entries_of(checkpoint) if _ATTEMPT.fullmatch(each.name)]

@@ -101,8 +101,7 @@ class StorePath:
     def write_bytes(self, content: bytes) -> None:
         """Writes a file. Whoever reads meanwhile finds the former one, or this one; or none, where files are renamed."""
         with self._opened() as (system, path):
-            if has_folders(self.url):
-                system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self._make_parent(system, path)
             if puts_whole_files(self.url):
                 system.pipe_file(path, content)
             else:
@@ -121,8 +120,7 @@ class StorePath:
     def upload(self, file: str) -> None:
         """Copies a file of this machine to this one."""
         with self._opened() as (system, path):
-            if has_folders(self.url):
-                system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self._make_parent(system, path)
             system.put_file(file, path)
 
     def check(self) -> None:
@@ -251,14 +249,17 @@ class StorePath:
         same, new = file_system(text)
         if same is system:
             with as_os_errors(self.url):
-                if has_folders(text):
-                    system.makedirs(new.rpartition("/")[0], exist_ok=True)
+                other._make_parent(system, new)
                 system.cp_file(path, new)
             return
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "copy")
             self.download(file)
             other.upload(file)
+
+    def _make_parent(self, system: Any, path: str) -> None:
+        if has_folders(self.url):
+            system.makedirs(path.rpartition("/")[0], exist_ok=True)
 
     def _download_whole(self, file: str) -> None:
         part = f"{file}.part"
