@@ -12,6 +12,7 @@ from frontends.tf.data.folding import Folding
 from frontends.tf.data.iterator import DatasetIterator
 from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
+from frontends.tf.data.numpy_elements import as_numpy
 from frontends.tf.data.one_shot import make_initializable_iterator, make_one_shot_iterator
 from frontends.tf.data.options import Options
 from frontends.tf.data.reordering import Reordering
@@ -116,7 +117,7 @@ class Dataset(
         """Starts a pass, as ``iter(dataset)`` does.
 
         Returns:
-            An iterator over the elements, whose arrays are NumPy's own, without a tensor's methods.
+            An iterator over the elements, whose arrays are NumPy's own, without a tensor's methods; texts are bytes.
 
         Examples:
             >>> from frontends.tf.data import Dataset
@@ -126,7 +127,7 @@ class Dataset(
         Source: ``tf.data.Dataset.as_numpy_iterator``.
         """
         check_may_read()
-        return DatasetIterator(self._form().elements(), self, show=lambda element: element)
+        return DatasetIterator(self._form().elements(), self, show=as_numpy)
 
     def make_one_shot_iterator(self) -> Any:
         """Makes an iterator; see `tf.compat.v1.data.make_one_shot_iterator`.

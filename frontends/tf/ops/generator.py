@@ -11,7 +11,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
+from frontends.tf._step_state import GLOBAL_GENERATOR
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.module import Module
@@ -22,6 +24,20 @@ from frontends.tf.variable import Variable, VariableAggregation
 from spmd.replica import in_replica, replica_id
 
 _STEP = 256  # of the counter, for each number
+
+
+class _TracedState:
+    """The state of a generator that a program splits off: an array, which lives as long as the program runs."""
+
+    def __init__(self, state: jax.Array) -> None:
+        self._state = state
+        self.shape = state.shape
+
+    def read_value(self) -> jax.Array:
+        return self._state
+
+    def assign(self, state: jax.Array) -> None:
+        self._state = state
 
 
 class Algorithm:
@@ -101,12 +117,17 @@ class Generator(Module):
         if state is None or alg is None:
             raise ValueError("Generator: give `state` and `alg`, or write Generator.from_seed(1).")
         self._alg = _algorithm(alg)
-        self._state_var = Variable(
-            convert_to_tensor(state).astype(jax_dtype("int64")),
-            dtype="int64",
-            name="StateVar",
-            trainable=False,
-            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+        numbers = convert_to_tensor(state).astype(jax_dtype("int64"))
+        self._state_var: Any = (
+            _TracedState(numbers)
+            if isinstance(numbers, Tracer)
+            else Variable(
+                numbers,
+                dtype="int64",
+                name="StateVar",
+                trainable=False,
+                aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+            )
         )
 
     @classmethod
@@ -129,12 +150,15 @@ class Generator(Module):
     @classmethod
     def from_key_counter(cls, key: TensorLike, counter: TensorLike, alg: Any) -> "Generator":
         """Makes a generator of a key and a counter, of which Philox has two numbers."""
+        if isinstance(key, Tracer):
+            parts = [jnp.ravel(convert_to_tensor(one)) for one in (counter, key)]
+            return cls(state=jnp.concatenate(parts), alg=alg)
         state = [*np.ravel(np.asarray(known(counter))), *np.ravel(np.asarray(known(key)))]
         return cls(state=jnp.asarray(np.asarray(state)), alg=alg)
 
     @property
-    def state(self) -> Variable:
-        """The variable that holds the state."""
+    def state(self) -> Any:
+        """The variable that holds the state; of a generator that a program split off, what stands for it."""
         return self._state_var
 
     @property
@@ -258,7 +282,10 @@ class Generator(Module):
         return seeds.at[1].set(0)
 
     def split(self, count: int = 1) -> "list[Generator]":
-        """Makes generators that draw other numbers than this one and one another."""
+        """Makes generators that draw other numbers than this one and one another.
+
+        In a program, they last until it ends; in a replica, each replica gets others.
+        """
         size = static_int(count)
         keys = draws.full_int_of(self._draw_key(size), (size,), "int64")
         zeros = [0] * (self._state_var.shape[0] - 1)
@@ -266,7 +293,6 @@ class Generator(Module):
 
 
 _LOCK = threading.Lock()
-_GLOBAL: dict[str, Generator] = {}
 
 
 def get_global_generator() -> Generator:
@@ -275,10 +301,10 @@ def get_global_generator() -> Generator:
     Source: `tf.random.get_global_generator`.
     """
     with _LOCK:
-        if "generator" not in _GLOBAL:
+        if "generator" not in GLOBAL_GENERATOR:
             with jax.ensure_compile_time_eval():
-                _GLOBAL["generator"] = Generator.from_non_deterministic_state()
-        return _GLOBAL["generator"]
+                GLOBAL_GENERATOR["generator"] = Generator.from_non_deterministic_state()
+        return GLOBAL_GENERATOR["generator"]
 
 
 def set_global_generator(generator: Generator) -> None:
@@ -287,7 +313,7 @@ def set_global_generator(generator: Generator) -> None:
     Source: `tf.random.set_global_generator`.
     """
     with _LOCK:
-        _GLOBAL["generator"] = generator
+        GLOBAL_GENERATOR["generator"] = generator
 
 
 def index_shuffle(

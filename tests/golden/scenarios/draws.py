@@ -210,5 +210,46 @@ def replicas(s: Setting) -> Iterator[Case]:
         step = tf.function(lambda: s.strategy.run(lambda: made.normal([3])))
         return _equal(local(step())[0], local(step())[0])
 
+    def drawn(draw: Any, *, function: bool = False) -> Any:
+        """Whether two replicas draw the same numbers, and the state after it."""
+        made = s.in_scope(lambda: r.Generator.from_seed(7))
+        run = lambda: s.strategy.run(lambda: draw(made))  # noqa: E731
+        first, second = local((tf.function(run) if function else run)())
+        return [_equal(first, second), list(first.shape), local(made.state)]
+
+    def own_seeds(made: Any) -> Any:
+        return tf.random.stateless_normal(
+            [2], tf.cast(made.make_seeds(2)[:, s.replica_id()], tf.int32)
+        )
+
+    def from_global() -> Any:
+        r.set_global_generator(s.in_scope(lambda: r.Generator.from_seed(7)))
+        first, second = local(s.strategy.run(lambda: r.get_global_generator().normal([3])))
+        return [_equal(first, second), local(r.get_global_generator().state)]
+
+    def after_reset(inside: bool) -> Any:
+        made = s.in_scope(lambda: r.Generator.from_seed(7))
+
+        def draw() -> Any:
+            if inside:
+                made.reset_from_seed(9)
+            return made.uniform([3])
+
+        s.strategy.run(lambda: made.normal([3]))
+        if not inside:
+            made.reset_from_seed(9)
+        first, second = local(s.strategy.run(draw))
+        return [_equal(first, second), local(made.state)]
+
     yield "in_scope", made_in_scope
     yield "again", again
+    yield "state", lambda: drawn(lambda g: g.normal([3, 2]))
+    yield "function", lambda: drawn(lambda g: g.uniform([5]), function=True)
+    yield "split", lambda: drawn(lambda g: g.split(2)[1].normal([3]))
+    yield "split/twice", lambda: drawn(lambda g: g.split(2)[1].split(3)[0].normal([3]))
+    yield "split/two", lambda: drawn(lambda g: tf.stack([one.normal([]) for one in g.split(2)]))
+    yield "make_seeds", lambda: drawn(lambda g: g.make_seeds(2))
+    yield "own_seeds", lambda: drawn(own_seeds)
+    yield "global", from_global
+    yield "reset/outside", lambda: after_reset(False)
+    yield "reset/inside", lambda: after_reset(True)

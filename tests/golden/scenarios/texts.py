@@ -1,6 +1,8 @@
 """Texts on the host: `tf.strings`, by itself and in maps of datasets."""
 
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -481,3 +483,42 @@ def maps(s: Setting) -> Iterator[Case]:
             "as_array": lambda: [np.asarray(one).tolist() for one in lines().map(st.lower)],
         }
     )
+
+
+@scenario("texts.as_numpy", GROUP, NONE)
+def as_numpy(s: Setting) -> Iterator[Case]:
+    """The classes of texts that `as_numpy_iterator` and `numpy()` give."""
+    data = s.tf.data.Dataset
+
+    def kinds(value: Any) -> Any:
+        if isinstance(value, (tuple, dict)):
+            return [kinds(one) for one in (value.values() if isinstance(value, dict) else value)]
+        if isinstance(value, np.ndarray):
+            return [str(value.dtype), *(type(one).__name__ for one in value.ravel())]
+        return type(value).__name__
+
+    def files() -> Any:
+        folder = Path(tempfile.mkdtemp())
+        for name in "ab":
+            (folder / name).write_text("x")
+        return data.list_files(f"{folder}/*", shuffle=False)
+
+    def rows() -> Iterator[Any]:
+        yield "a", b"b"
+
+    datasets = {
+        "files": files,
+        "files/batch": lambda: files().batch(2),
+        "files/zip": lambda: data.zip((files(), data.range(2))),
+        "slices": lambda: data.from_tensor_slices(["a", "bc"]),
+        "slices/numpy": lambda: data.from_tensor_slices(np.array(["a", "bc"])),
+        "slices/dict": lambda: data.from_tensor_slices({"n": [1], "t": ["a"]}),
+        "tensors": lambda: data.from_tensors("abc"),
+        "tensors/list": lambda: data.from_tensors(["a", "bc"]),
+        "generator": lambda: data.from_generator(rows, output_types=(s.tf.string, s.tf.string)),
+        "map": lambda: data.from_tensor_slices(["a"]).map(s.tf.strings.upper),
+    }
+    for name, make in datasets.items():
+        yield name, lambda make=make: [kinds(one) for one in make().as_numpy_iterator()]
+        if "dict" not in name and name not in ("files/zip", "generator"):
+            yield f"{name}/tensors", lambda make=make: [kinds(one.numpy()) for one in make()]

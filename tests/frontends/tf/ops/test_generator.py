@@ -3,6 +3,7 @@
 import pytest
 
 from frontends import tf
+from frontends.tf._step_state import GLOBAL_GENERATOR
 
 
 def test_a_program_advances_the_state():
@@ -42,3 +43,30 @@ def test_the_generator_of_the_process():
         tf.random.set_global_generator(before)
     with pytest.raises(ValueError, match="Unsupported algorithm"):
         tf.random.Generator.from_seed(1, "mersenne")
+
+
+def test_a_program_splits_generators():
+    generator = tf.random.Generator.from_seed(7)
+
+    @tf.function
+    def draw():
+        first, second = generator.split(2)
+        return first.normal([3]), first.normal([3]), second.normal([3])
+
+    drawn = [one.numpy().tolist() for one in (*draw(), *draw())]
+    assert len({tuple(one) for one in drawn}) == 6
+    assert generator.state.numpy().tolist() == [7 + 4 * 256, 0, 0]
+    outside = tf.random.Generator.from_seed(7).split(2)
+    assert outside[0].normal([3]).numpy().tolist() == drawn[0]
+
+
+def test_replicas_make_the_generator_of_the_process(monkeypatch):
+    monkeypatch.delitem(GLOBAL_GENERATOR, "generator", raising=False)
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    draw = tf.function(lambda: strategy.run(lambda: tf.random.get_global_generator().normal([3])))
+    drawn = [
+        tuple(one.numpy().tolist())
+        for _ in range(2)
+        for one in strategy.experimental_local_results(draw())
+    ]
+    assert len(set(drawn)) == 4
