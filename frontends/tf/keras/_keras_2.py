@@ -13,6 +13,11 @@ import numpy as np
 
 from frontends.tf._user_view import as_shape_seen, seen_by_users
 from frontends.tf.feature_column import Texts
+from frontends.tf.keras._text_arguments import (
+    are_for_host,
+    keep_as_given,
+    was_called_with_them,
+)
 from frontends.tf.keras._text_batches import prepared_for
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.devices import across_devices
@@ -90,6 +95,8 @@ def take_arguments(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any
         # Keras takes no texts beside numbers.
         with prepared_for(self, args[0]) as inputs:
             return _by_keras_3(call, self, (inputs, *args[1:]), kwargs)
+    elif was_called_with_them(self) or are_for_host(args) or are_for_host(kwargs):
+        args, kwargs = keep_as_given(self, args, kwargs)
     return _by_keras_3(call, self, args, kwargs)
 
 
