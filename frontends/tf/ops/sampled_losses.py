@@ -3,6 +3,7 @@
 A *candidate* is a sampled class. Its *expected count* says how often it would be sampled, and corrects its logit.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -93,6 +94,7 @@ def _sampled(
     return Candidates(chosen, gather(expected, true), gather(expected, chosen))
 
 
+@functools.partial(jax.jit, static_argnums=1)
 def _draws(probabilities: jax.Array, count: int) -> jax.Array:
     """Finds how many draws give so many different classes, in the mean."""
 

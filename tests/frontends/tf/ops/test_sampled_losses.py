@@ -1,5 +1,6 @@
 """Losses over sampled classes; recorded cases hold their numbers to TensorFlow's."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -22,6 +23,15 @@ def test_counts_are_those_of_the_samples(sampler, unique):
         assert not unique or len(set(np.asarray(found))) == 4
         np.testing.assert_allclose(of_sampled, np.asarray(expected)[np.asarray(found), 0])
     np.testing.assert_allclose(counts / runs, np.asarray(expected)[:, 0], atol=0.25)
+
+
+@pytest.mark.parametrize("sampler", [log_uniform_candidate_sampler, uniform_candidate_sampler])
+@pytest.mark.parametrize("unique", [True, False])
+def test_nothing_is_compiled_again_for_other_classes(sampler, unique, caplog):
+    sampler([[1]], 1, 4, unique, 50, seed=1)
+    with jax.log_compiles(), caplog.at_level("DEBUG"):
+        sampler([[2]], 1, 4, unique, 50, seed=1)
+    assert "Compiling" not in caplog.text
 
 
 def test_samples_are_drawn_by_default():
