@@ -20,3 +20,4 @@ from spmd.export.artifact import save as save
 from spmd.export.endpoint import ArraySpec as ArraySpec
 from spmd.export.endpoint import Endpoint as Endpoint
 from spmd.export.endpoint import LoadedEndpoint as LoadedEndpoint
+from spmd.export.endpoint import output_names as output_names

@@ -127,16 +127,27 @@ def compile_endpoint(
             "Keras that is keras.Input(batch_shape=(32, ...))."
         ) from error
     outputs, _ = jax.tree.unflatten(exported.out_tree, exported.out_avals)
-    leaves = jax.tree.leaves(outputs)
-    keyed = isinstance(outputs, dict) and len(leaves) == len(outputs)
-    names = sorted(outputs) if keyed else [f"output_{index}" for index in range(len(leaves))]
+    leaves, names = jax.tree.leaves(outputs), output_names(outputs)
     _, given = jax.tree.unflatten(exported.in_tree, exported.in_avals)[0]
     described = {
         "inputs": [spec_of(spec.name, aval) for spec, aval in zip(specs, given, strict=True)],
-        "outputs": [spec_of(str(name), aval) for name, aval in zip(names, leaves, strict=True)],
+        "outputs": [spec_of(name, aval) for name, aval in zip(names, leaves, strict=True)],
         "sha256": hashlib.sha256(program).hexdigest(),
     }
     return described, program
+
+
+def output_names(outputs: PyTree) -> list[str]:
+    """Names the outputs of an endpoint's function, flat: the keys of a dict of arrays, else by number.
+
+    Examples:
+        >>> output_names({"mean": 1, "all": 2}), output_names((1, {"all": 2}))
+        (['all', 'mean'], ['output_0', 'output_1'])
+    """
+    leaves = jax.tree.leaves(outputs)
+    if isinstance(outputs, dict) and len(leaves) == len(outputs):
+        return [str(name) for name in sorted(outputs)]
+    return [f"output_{index}" for index in range(len(leaves))]
 
 
 def _exported(

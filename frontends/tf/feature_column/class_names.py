@@ -1,6 +1,6 @@
 """Texts that a program gives, such as names of classes: it chooses them by their numbers, and the host has the texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._shaped_texts import ShapedTexts
+from frontends.tf.data.host_arrays import shown
 from frontends.tf.dtypes import DType, as_dtype
 
 
@@ -48,9 +49,16 @@ class ClassNames(ShapedTexts):
     def __getitem__(self, index: Any) -> "ClassNames":
         return ClassNames(self.ids[index], self.names)
 
+    def __iter__(self) -> Iterator["ClassNames"]:
+        return (self[index] for index in range(len(self)))  # JAX knows no index that is too large
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         names: np.ndarray[Any, Any] = np.array([name.encode() for name in self.names], object)
-        return names[np.asarray(self.ids)]
+        return np.take(names, np.asarray(self.ids)[...], out=np.empty(self.shape, object))
+
+    def numpy(self) -> Any:
+        """The texts, as bytes, outside of programs."""
+        return shown(np.asarray(self)).numpy()
 
     def __repr__(self) -> str:
         return f"ClassNames(shape={self.shape}, names={self.names})"

@@ -11,9 +11,9 @@ from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.concrete_function import specs_of
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.dtypes import as_dtype
-from frontends.tf.saved_model.modules import ATTRIBUTES, CONTAINERS, FUNCTIONS, Arguments
+from frontends.tf.saved_model.modules import ATTRIBUTES, CONTAINERS, FUNCTIONS, TEXTS, Arguments
 from frontends.tf.saved_model.options import LoadOptions
-from frontends.tf.saved_model.received import RECEIVED, Received
+from frontends.tf.saved_model.received import RECEIVED, Received, described_names
 from frontends.tf.variable import Variable
 from spmd import export
 from spmd.errors import ExportError
@@ -119,6 +119,19 @@ def _run_on_arrays(
     return outputs
 
 
+def _run_with_texts(
+    endpoint: export.LoadedEndpoint,
+    variables: list[Variable],
+    received: Received,
+    arrays: list[jax.Array],
+) -> Any:
+    leaves, structure = jax.tree.flatten(_run_on_arrays(endpoint, variables, arrays))
+    named = zip(endpoint.outputs, leaves, strict=True)
+    return jax.tree.unflatten(
+        structure, [received.given(spec.name, leaf, arrays) for spec, leaf in named]
+    )
+
+
 class LoadedModel:
     """A model without its code. It only predicts; to train it on, use `tf.keras.models.load_model`.
 
@@ -183,14 +196,14 @@ class LoadedFunction:
     def __init__(
         self,
         name: str,
-        programs: Sequence[tuple[export.LoadedEndpoint, Arguments]],
+        programs: Sequence[tuple[export.LoadedEndpoint, Arguments, Mapping[str, Any]]],
         variables: list[Variable],
     ) -> None:
         """Makes the function; compiles nothing yet.
 
         Args:
             name: for people.
-            programs: the program for each kind of arguments, and what they are.
+            programs: the program for each kind of arguments, what they are, and what else is known of its outputs.
             variables: the weights.
         """
         self._name = name
@@ -233,13 +246,14 @@ class _LoadedProgram:
         name: str,
         endpoint: export.LoadedEndpoint,
         arguments: Arguments,
+        notes: Mapping[str, Any],
         variables: list[Variable],
     ) -> None:
         self._name = name
         self._arguments = arguments
         self._inputs = endpoint.inputs
-        self._received = Received(endpoint, {})
-        self.run = functools.partial(_run_on_arrays, endpoint, variables)
+        self._received = Received(endpoint, notes)
+        self.run = functools.partial(_run_with_texts, endpoint, variables, self._received)
 
     def __str__(self) -> str:
         fixed = [f"{name}={value!r}" for name, value in self._arguments.fixed.items()]
@@ -353,18 +367,22 @@ def _module(artifact: export.Artifact, variables: list[Variable]) -> LoadedModul
     leaves: list[tuple[Sequence[Any], Any]] = [
         (path, variables[index]) for path, index in artifact.notes[ATTRIBUTES]
     ]
+    texts = artifact.notes.get(TEXTS, {})
+    notes = {name: described_names(texts.get(name, {})) for name in endpoints}
     taken: set[str] = set()
     for path, programs in artifact.notes[FUNCTIONS]:
         taken |= {name for name, _ in programs}
         saved = [
-            (endpoints[name], Arguments(**arguments))
+            (endpoints[name], Arguments(**arguments), notes[name])
             for name, arguments in programs
             if name in endpoints
         ]
         if saved:
             leaves.append((path, LoadedFunction(".".join(map(str, path)), saved, variables)))
     signatures = {
-        name: Signature(one, variables, {}) for name, one in endpoints.items() if name not in taken
+        name: Signature(one, variables, notes[name])
+        for name, one in endpoints.items()
+        if name not in taken
     }
     tree: dict[Any, Any] = {}
     for path, leaf in leaves:

@@ -15,6 +15,7 @@ from frontends.tf.call_forms import Call, is_plain, signature_of
 from frontends.tf.concrete_function import ConcreteFunction
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.dtypes import as_dtype
+from frontends.tf.feature_column.class_names import ClassNames
 from frontends.tf.function import Function
 from frontends.tf.gradient_sources import is_variable, value_of
 from frontends.tf.module import Module
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
 
 # Notes of the artifact. Programs of methods have names that no signature has.
 FUNCTIONS, ATTRIBUTES, CONTAINERS = "functions", "attributes", "containers"
+# By program: by the name of an output that is positions in a list of texts, the list.
+TEXTS = "texts"
 METHOD = "method-{number}"
 _SERVING_DEFAULT = "serving_default"
 _Path = tuple[str | int, ...]
+_Texts = dict[str, list[str]]
 # Of a declared tensor of unknown rank: a program has one rank.
 _RANKS = range(5)
 
@@ -71,18 +75,19 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
     variables = list(module.variables)
     endpoints: dict[str, export.Endpoint] = {}
     functions: list[tuple[_Path, list[tuple[str, dict[str, Any]]]]] = []
+    texts: dict[str, _Texts] = {}  # filled when the programs are traced
     for where, function in _methods(module):
         name = ".".join(map(str, where))
         programs: list[tuple[str, dict[str, Any]]] = []
-        for endpoint, arguments in _variants(name, function, variables):
+        for endpoint, arguments, chosen in _variants(name, function, variables):
             label = METHOD.format(number=len(endpoints))
-            endpoints[label] = endpoint
+            endpoints[label], texts[label] = endpoint, chosen
             programs.append((label, dataclasses.asdict(arguments)))
         if programs:
             functions.append((where, programs))
     for name, function in _named(signatures).items():
         traced, call = _declared(function)
-        endpoints[name], _ = _endpoint(name, traced, call, variables)
+        endpoints[name], _, texts[name] = _endpoint(name, traced, call, variables)
     places = module._flatten(predicate=is_variable, with_path=True)
     indices = {id(one): index for index, one in enumerate(variables)}
     left_out = export.save(
@@ -99,6 +104,7 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
                 [list(where), indices[id(one)]] for where, one in places if id(one) in indices
             ],
             CONTAINERS: list(_containers(module)),
+            TEXTS: texts,
         },
     )
     for reason in left_out.values():
@@ -140,7 +146,7 @@ def _methods(module: Module) -> Iterator[tuple[_Path, Function]]:
 
 def _variants(
     name: str, function: Function, variables: Sequence[Any]
-) -> Iterator[tuple[export.Endpoint, Arguments]]:
+) -> Iterator[tuple[export.Endpoint, Arguments, _Texts]]:
     """Yields the programs of a function: of what it declares, or of what it was called with.
 
     Raises:
@@ -153,11 +159,11 @@ def _variants(
     # What was called may be a step that trains, which nobody loads: no error, if it cannot be exported.
     for call in function.signatures if declared is None else _of_all_ranks(declared):
         try:
-            endpoint, arguments = _endpoint(name, function, call, variables)
+            endpoint, arguments, texts = _endpoint(name, function, call, variables)
         except ExportError as error:
             _warn(error)
         else:
-            yield dataclasses.replace(endpoint, required=False), arguments
+            yield dataclasses.replace(endpoint, required=False), arguments, texts
 
 
 def _warn(reason: ExportError) -> None:
@@ -205,7 +211,8 @@ def _declared(function: Function | ConcreteFunction) -> tuple[Function, Call]:
 
 def _endpoint(
     name: str, function: Function, call: Call, variables: Sequence[Any]
-) -> tuple[export.Endpoint, Arguments]:
+) -> tuple[export.Endpoint, Arguments, _Texts]:
+    """Returns what becomes a program, what it takes, and the texts that it chooses, which are known when it was traced."""
     args, kwargs = call
     leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=_is_spec)
     specs: list[export.ArraySpec] = []
@@ -242,8 +249,9 @@ def _endpoint(
             structure, [next(rest) if _is_spec(leaf) else leaf for leaf in leaves]
         )
 
-    compute = _stateless(name, function, filled, variables)
-    return export.Endpoint(compute, specs, derivatives=1), arguments
+    texts: _Texts = {}
+    compute = _stateless(name, function, filled, variables, texts)
+    return export.Endpoint(compute, specs, derivatives=1), arguments, texts
 
 
 def _fix(arguments: Arguments, function: Callable[..., Any], parameter: str, value: Nested) -> None:
@@ -263,8 +271,17 @@ def _stateless(
     function: Function,
     filled: Callable[[list[Any]], Call],
     variables: Sequence[Any],
+    texts: _Texts,
 ) -> Callable[[list[Any], list[Any]], tuple[Any, dict[int, Any]]]:
-    """Makes a function take the values of variables and its tensors, and return the variables that it changes."""
+    """Makes a function take the values of variables and its tensors, and return the variables that it changes.
+
+    Args:
+        name: for errors.
+        function: whose program is wanted.
+        filled: makes the arguments of tensors.
+        variables: of the module.
+        texts: where the lists are put that outputs choose texts from, by name of the output.
+    """
     python = converted(function.python_function, function.autograph)
     table, _ = discover(python)
     indices = {id(one): index for index, one in enumerate(variables)}
@@ -297,9 +314,25 @@ def _stateless(
                 )
         leaves = jaxpr_as_fun(program)(*jax.tree.leaves((values, others, tensors)))
         result, changed, _ = jax.tree.unflatten(jax.tree.structure(shape), leaves)
+        result, chosen = _positions(result)
+        texts.update(chosen)
         return result, {int(index): value for index, value in changed.items()}
 
     return run
+
+
+def _positions(result: Nested) -> tuple[Nested, _Texts]:
+    """Returns a result with the positions of texts in place of the texts, and the lists that these are positions in."""
+    leaves, structure = jax.tree.flatten(result, is_leaf=_is_class_names)
+    positions: Any = jax.tree.unflatten(
+        structure, [leaf.ids if _is_class_names(leaf) else leaf for leaf in leaves]
+    )
+    named = zip(export.output_names(positions), leaves, strict=True)
+    return positions, {name: list(leaf.names) for name, leaf in named if _is_class_names(leaf)}
+
+
+def _is_class_names(node: object) -> bool:
+    return isinstance(node, ClassNames)
 
 
 def _is_used(program: "Jaxpr", place: object, foreign: Sequence[object]) -> bool:

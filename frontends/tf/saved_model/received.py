@@ -10,6 +10,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import TensorLike
+from frontends.tf.data.host_arrays import shown
 from frontends.tf.dtypes import as_dtype
 from frontends.tf.io.features import FixedLenFeature, VarLenFeature
 from frontends.tf.ops.convert import convert_to_tensor
@@ -24,6 +25,11 @@ _TEXTS, _EXAMPLES, _NAMES, _GIVEN_BACK = "texts", "examples", "names", "given_ba
 def value_of(examples: str, key: str) -> str:
     """Names what a program takes of a feature of examples."""
     return f"{examples}/{key}"
+
+
+def described_names(names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Describes the outputs of a function that are texts of a list, as `described` does."""
+    return {_NAMES: names}
 
 
 def described(
@@ -115,9 +121,13 @@ class Received:
             texts = [values[spec.name] for spec in self._program if spec.dtype == _TEXT]
             return KnownTexts(texts).behind(np.asarray(value))
         names = self._names.get(name)
-        if names is None or not is_known:
+        if names is None:
             return value
-        return np.array([one.encode() for one in names], object)[np.asarray(value)]
+        # Likewise.
+        from frontends.tf.feature_column.class_names import ClassNames
+
+        found = ClassNames(value, names)
+        return shown(np.asarray(found)) if is_known else found
 
     def arrays(self, inputs: Sequence[TensorLike]) -> list[jax.Array]:
         """Makes what the program takes of the inputs, in the order of `specs`.

@@ -17,5 +17,11 @@ def test_the_host_has_the_texts_that_a_program_chose():
     assert np.asarray(found[1]).tolist() == [b"3"]
 
 
+def test_texts_are_read_like_those_of_a_tensor():
+    names = ClassNames(jnp.array([1, 0]), ("no", "yes"))
+    assert names.numpy().tolist() == [b"yes", b"no"]
+    assert [name.numpy() for name in names] == [b"yes", b"no"]
+
+
 def test_all_classes_are_listed_for_each_row():
     assert all_ids(2, 3).tolist() == [[0, 1, 2]] * 2

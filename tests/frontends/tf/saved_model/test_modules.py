@@ -294,3 +294,49 @@ def test_a_module_with_variables_alone(tmp_path):
 def test_the_declared_arguments_of_a_function():
     assert Model().__call__.input_signature == (tf.TensorSpec([None, 2], tf.float32),)
     assert Model().power.input_signature is None
+
+
+class Classifier(tf.Module):
+    """Gives names of classes, as the tutorial on audio does when it exports its model."""
+
+    names = ("no", "yes", "maybe")
+
+    @tf.function
+    def __call__(self, x):
+        numbers = tf.argmax(x, axis=-1)
+        return {"number": numbers, "name": tf.gather(self.names, numbers)}
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+    def best(self, x):
+        return tf.gather(self.names, tf.argmax(x, axis=-1))[0], x
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "classifier"
+    model = Classifier()
+    declared = model.__call__.get_concrete_function(tf.TensorSpec([None, 3], tf.float32))
+    tf.saved_model.save(model, path, signatures=declared)
+    return tf.saved_model.load(path)
+
+
+ROWS = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+
+
+def test_saved_functions_choose_texts_by_their_numbers(classifier):
+    found = classifier(tf.constant(ROWS))
+    assert found["number"].tolist() == [1, 2]
+    assert found["name"].numpy().tolist() == [b"yes", b"maybe"]
+    name, same = classifier.best(tf.constant(ROWS))
+    assert (name.numpy(), same.tolist()) == (b"yes", ROWS)
+
+
+def test_saved_signatures_choose_texts_by_their_numbers(classifier):
+    serve = classifier.signatures["serving_default"]
+    assert serve(x=tf.constant(ROWS))["name"].tolist() == [b"yes", b"maybe"]
+    assert serve.structured_outputs["name"].dtype == tf.string
+
+
+def test_loaded_functions_choose_texts_in_programs(classifier):
+    program = tf.function(lambda x: classifier(x)["name"])
+    assert program(tf.constant(ROWS)).numpy().tolist() == [b"yes", b"maybe"]
