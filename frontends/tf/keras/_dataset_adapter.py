@@ -17,6 +17,7 @@ from frontends.tf._typing import Nested
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.feature_column import has_texts
+from frontends.tf.keras._host_arguments import without_sparse
 from frontends.tf.keras._text_batches import preparation, width_is_open
 from spmd.input import agree_on_order
 from spmd.integrations.keras import Method
@@ -46,7 +47,7 @@ def read_datasets(
         if width_is_open() and (dataset := _of_texts(x, y, sample_weight)) is not None:
             dataset = dataset.shuffle(len(dataset)) if shuffle else dataset
             return DatasetAdapter(dataset.batch(batch_size or 32), class_weight)
-        x = preparation()(x)
+        x = preparation()(without_sparse(x))
         return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
     for name, value in (("y", y), ("sample_weight", sample_weight)):
         if value is not None:

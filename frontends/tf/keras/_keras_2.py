@@ -13,7 +13,7 @@ import numpy as np
 
 from frontends.tf._user_view import as_shape_seen, seen_by_users
 from frontends.tf.feature_column import Texts
-from frontends.tf.keras._text_arguments import (
+from frontends.tf.keras._host_arguments import (
     are_for_host,
     keep_as_given,
     was_called_with_them,

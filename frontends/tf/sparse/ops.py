@@ -11,7 +11,7 @@ from frontends.tf.sparse.sparse_tensor import SparseTensor, dense
 
 
 def to_dense(
-    sp_input: SparseTensor,
+    sp_input: Any,
     default_value: TensorLike = None,
     validate_indices: bool = True,
     name: str | None = None,
@@ -24,7 +24,7 @@ def to_dense(
         validate_indices: whether indices out of order, or twice, are an error.
 
     Returns:
-        An array in host memory.
+        An array in host memory; of JAX's sparse arrays, which layers of Keras give, one on the device.
 
     Raises:
         TypeError: `sp_input` is no sparse tensor.
@@ -32,6 +32,8 @@ def to_dense(
 
     Source: `tf.sparse.to_dense`.
     """
+    if hasattr(sp_input, "todense"):
+        return sp_input.todense()
     sparse = checked(sp_input, "to_dense")
     indices, shape = np.asarray(sparse.indices), np.asarray(sparse.dense_shape)
     outside = ((indices < 0) | (indices >= shape)).any(axis=1)

@@ -40,3 +40,8 @@ def test_from_dense():
 def test_what_is_dense_already():
     with pytest.raises(TypeError, match=r"expected a tf\.SparseTensor"):
         tf.sparse.to_dense(np.zeros(2))
+
+
+def test_what_layers_of_keras_give_becomes_dense():
+    layer = tf.keras.layers.CategoryEncoding(num_tokens=3, output_mode="count", sparse=True)
+    assert tf.sparse.to_dense(layer(tf.constant([[2, 0, 2]]))).tolist() == [[1, 0, 2]]

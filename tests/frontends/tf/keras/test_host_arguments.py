@@ -1,4 +1,4 @@
-"""Layers and models that users wrote, called with texts and ragged tensors. TensorFlow 2.21 gives the same results."""
+"""Layers and models called with texts, ragged and sparse tensors. TensorFlow 2.21 gives the same results."""
 
 import keras
 import numpy as np
@@ -109,3 +109,40 @@ def test_a_subclassed_model_is_called_with_texts_and_trained_after(texts):
     np.testing.assert_allclose(model.predict(np.array(texts), verbose=0), before, rtol=1e-5)
     model.fit(np.array(texts), np.ones((2, 1)), verbose=0)
     assert np.asarray(model(tf.constant(texts))).tolist() != before.tolist()
+
+
+SPARSE = tf.sparse.SparseTensor([(0, 0), (2, 1)], [1.0, 2.0], (3, 2))
+DENSE = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]], np.float32)
+
+
+def test_a_layer_of_a_script_gets_sparse_tensors_as_they_are():
+    class Entries(tf.keras.layers.Layer):
+        def call(self, sparse):
+            return sparse.values * 2
+
+    assert np.asarray(Entries()(SPARSE)).tolist() == [2, 4]
+
+
+def test_layers_and_models_of_keras_take_sparse_tensors():
+    inputs = tf.keras.Input((2,), sparse=True)
+    layer = tf.keras.layers.Dense(1, kernel_initializer="ones")
+    model = tf.keras.Model(inputs, layer(inputs))
+    model.compile("sgd", "mse")
+    expected = DENSE.sum(1, keepdims=True).tolist()
+    assert layer(SPARSE).tolist() == expected
+    assert model(SPARSE).tolist() == expected
+    assert model.predict(SPARSE, verbose=0).tolist() == expected
+    model.fit(SPARSE, np.zeros((3, 1)), batch_size=3, verbose=0)
+    np.testing.assert_allclose(layer.kernel.numpy(), [[1 - 0.02 / 3], [1 - 0.08 / 3]], rtol=1e-5)
+
+
+def test_a_subclassed_model_takes_sparse_tensors_for_its_layers():
+    class Model(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = tf.keras.layers.Dense(1, kernel_initializer="ones")
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+    assert Model()(SPARSE).tolist() == DENSE.sum(1, keepdims=True).tolist()

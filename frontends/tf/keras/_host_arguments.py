@@ -1,7 +1,9 @@
-"""Layers and models that users wrote for texts and ragged tensors, which Keras would make arrays of.
+"""Layers and models that users wrote for texts, ragged and sparse tensors, which Keras would make arrays of.
+
+Keras's own layers and models get sparse tensors as dense arrays.
 
 Internals of Keras that this touches: `Layer._convert_input_args`, `._allow_non_tensor_positional_args` and
-`._is_default` of its `build`; tests/frontends/tf/keras/test_text_arguments.py runs it on every supported version.
+`._is_default` of its `build`; tests/frontends/tf/keras/test_host_arguments.py runs it on every supported version.
 """
 
 from typing import Any
@@ -14,6 +16,7 @@ from jax.core import Tracer
 from frontends.tf._typing import Nested
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
+from frontends.tf.sparse.sparse_tensor import SparseTensor, dense
 from spmd.integrations.keras import KerasObject
 from spmd.replica import is_text
 
@@ -23,20 +26,27 @@ _CONTAINERS = (list, tuple, dict)
 
 
 def are_for_host(value: Nested) -> bool:
-    """Tells whether there are texts or ragged tensors in an argument of a layer."""
+    """Tells whether there are texts, ragged or sparse tensors in an argument of a layer."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "OSU" and is_text(value)
     if isinstance(value, dict):
         return any(map(are_for_host, value.values()))
     if isinstance(value, list | tuple):
         return any(map(are_for_host, value))
-    return isinstance(value, RaggedTensor)
+    return isinstance(value, RaggedTensor | SparseTensor)
+
+
+def without_sparse(value: Nested) -> Any:
+    """Makes arrays of the sparse tensors in an argument."""
+    return keras.tree.map_structure(
+        lambda leaf: dense(leaf) if isinstance(leaf, SparseTensor) else leaf, value
+    )
 
 
 def keep_as_given(
     layer: KerasObject, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Has a layer get texts and ragged tensors as they are, and converts its other arguments as Keras does.
+    """Has a layer get what is for the host as it is, and converts its other arguments as Keras does.
 
     Args:
         layer: one that is called with such an argument, now or before.
@@ -46,6 +56,10 @@ def keep_as_given(
     Returns:
         The arguments.
     """
+    if type(layer).__module__.startswith("keras.") and not isinstance(layer, keras.layers.Lambda):
+        args, kwargs = without_sparse(args), without_sparse(kwargs)
+        if not was_called_with_them(layer) and not (are_for_host(args) or are_for_host(kwargs)):
+            return args, kwargs
     if layer._convert_input_args:
         # Map functions run on threads, so the layer stays like that.
         setattr(layer, _MARK, True)
@@ -59,7 +73,7 @@ def keep_as_given(
 
 
 def was_called_with_them(layer: KerasObject) -> bool:
-    """Tells whether a layer was called with texts or ragged tensors before."""
+    """Tells whether a layer was called with what is for the host before."""
     return getattr(layer, _MARK, False)
 
 
