@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from frontends import tf
+from tests.multiprocess.s3 import BUCKET
 from tests.multiprocess.s3 import s3 as s3
 
 pytestmark = [pytest.mark.multiprocess, pytest.mark.slow]
@@ -181,3 +183,47 @@ def test_files_of_a_store(fresh_environment, s3, tmp_path):
         timeout=400,
         check=True,
     )
+
+
+SUMMARIES = """
+import sys
+from frontends import tf
+
+writer = tf.summary.create_file_writer(sys.argv[1])
+with writer.as_default():
+    tf.summary.scalar("loss", 0.5, step=7)
+if sys.argv[2] == "fails":
+    raise ValueError("as scripts do")
+if sys.argv[2] == "loses":
+    import os
+    os.environ["AWS_ENDPOINT_URL"] = "http://127.0.0.1:9"
+    import fsspec
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+"""
+
+
+@pytest.mark.parametrize("how", ["ends", "fails", "loses"])
+def test_what_an_open_writer_has_is_there_when_the_script_ends(
+    fresh_environment, s3, tmp_path, monkeypatch, how
+):
+    script = tmp_path / "script.py"
+    script.write_text(SUMMARIES)
+    url = f"s3://{BUCKET}/summaries/{how}"
+    task = subprocess.run(
+        [sys.executable, script, url, how],
+        env={**fresh_environment, **s3, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert task.returncode == (how == "fails"), task.stderr
+    lost = "The last summaries are lost, the store does not take them: s3://bucket/"
+    assert task.stderr.count(lost) == (how == "loses"), task.stderr
+    for name, value in s3.items():
+        monkeypatch.setenv(name, value)
+    (path,) = tf.io.gfile.glob(f"{url}/*")
+    steps = [
+        event.step for event in tf.compat.v1.train.summary_iterator(path) if event.summary.value
+    ]
+    assert steps == ([] if how == "loses" else [7])

@@ -6,6 +6,7 @@ These three are `contextvars.ContextVar`s: other threads start without them, as 
 import contextlib
 import contextvars
 import itertools
+import logging
 import os
 import socket
 import threading
@@ -36,6 +37,9 @@ _CONDITION: contextvars.ContextVar[bool | Callable[[], Any]] = contextvars.Conte
     "summary_condition", default=True
 )
 _FILES = itertools.count()
+# What closes the writers of files in stores; does nothing for those that are closed.
+_OPEN = list["weakref.finalize[..., Any]"]()
+_LOG = logging.getLogger(__name__)
 
 
 class SummaryWriter:
@@ -152,6 +156,22 @@ def _finish(records: Any) -> None:
     records.close()
 
 
+def _close_before_threads_end(close: "weakref.finalize[..., Any]") -> None:
+    """Has a writer closed when the script ends, but before the thread pools do, which stores need."""
+    if not _OPEN:
+        # The last one that is registered is called first: after the registration by `concurrent.futures`.
+        threading._register_atexit(_close_open_ones)  # type: ignore[attr-defined]
+    _OPEN.append(close)
+
+
+def _close_open_ones() -> None:
+    for close in _OPEN:
+        try:
+            close()
+        except OSError as error:
+            _LOG.error("The last summaries are lost, the store does not take them: %s", error)
+
+
 _WRITER: contextvars.ContextVar[SummaryWriter | None] = contextvars.ContextVar(
     "summary_writer", default=None
 )
@@ -174,7 +194,7 @@ def create_file_writer(
         name: accepted.
 
     Returns:
-        The writer. Its file is closed with it, or when it is garbage collected.
+        The writer. Its file is closed with it, when it is garbage collected, or when the script ends.
 
     Raises:
         ImportError: the package `tensorboard` is not installed.
@@ -207,6 +227,8 @@ def create_file_writer(
     path = os.path.join(folder, file_name)
     file = UploadedFile(path) if is_url(path) else open(path, "xb")  # noqa: SIM115  (the writer closes it)
     writer = SummaryWriter(record_writer.RecordWriter(file), max_queue, flush_millis)
+    if isinstance(file, UploadedFile):
+        _close_before_threads_end(writer._close)
     writer.append(event_pb2.Event(file_version="brain.Event:2"))
     writer.flush()
     if graph is not None:
