@@ -15,7 +15,7 @@ from spmd.checkpoint.manifest import check_file, files_of, missing_file, raw_man
 from spmd.checkpoint.parts import ARRAYS, MANIFEST
 from spmd.checkpoint.staging import StagingFolder
 from spmd.cluster import wait_seconds
-from spmd.files import StorePath, is_url
+from spmd.files import StorePath, is_url, plain
 
 _TRIES = 3
 _latest: "Copy | None" = None
@@ -71,7 +71,7 @@ def verify(path: str) -> None:
 
 def is_read_from_copy(path: str) -> bool:
     """Tells whether the files of a checkpoint are in a store, or on a disk, but as they were copied from a store."""
-    if is_url(path):
+    if is_url(plain(path)):
         return True
     try:
         return any(local_name(name) != name for name in files_of(path))

@@ -49,6 +49,7 @@ def checkpoint_folder(path: str) -> str:
 
     It is the checkpoint's path, unless the save that was to overwrite it was killed between two renames.
     """
+    path = plain(path)
     if is_url(path):
         return path
     replaced = path + _REPLACED
@@ -62,6 +63,7 @@ def saving_folder(path: str) -> str:
 
 def is_checkpoint(path: str) -> bool:
     """Tells whether a folder is a checkpoint that was saved completely; `verify` tells whether it is still intact."""
+    path = plain(path)
     if is_url(path):
         return in_stores.is_complete(StorePath(path))
     if path.endswith((_SAVING, _REPLACED)):
@@ -76,6 +78,7 @@ def numbered_checkpoints(directory: str, name: str) -> dict[int, str]:
         Their paths by number, lowest first.
     """
     pattern = re.compile(re.escape(name) + r"-(\d+)")
+    directory = plain(directory)
     if is_url(directory):
         entries = in_stores.entries_of(StorePath(directory))
         numbered = [entry for entry in entries if pattern.fullmatch(entry.name)]
@@ -91,6 +94,7 @@ def numbered_checkpoints(directory: str, name: str) -> dict[int, str]:
 
 def saved_at(path: str) -> float:
     """Tells when a complete checkpoint was saved, in seconds since 1970; 0 if it is being deleted."""
+    path = plain(path)
     try:
         if is_url(path):
             return StorePath(path).joinpath(MANIFEST).stat().mtime
@@ -132,6 +136,7 @@ def publish(path: str) -> None:
 
 def remove_checkpoint(path: str) -> None:
     """Deletes a checkpoint. One process calls it; if that is killed meanwhile, no half of a checkpoint is left."""
+    path = plain(path)
     if is_url(path):
         in_stores.remove(StorePath(path))
         return

@@ -17,7 +17,7 @@ from spmd.checkpoint.errors import CheckpointError, CheckpointNotFoundError, Dam
 from spmd.checkpoint.layout import checkpoint_folder
 from spmd.checkpoint.parts import MANIFEST
 from spmd.checkpoint.schema import SchemaError, check_content
-from spmd.files import StorePath, is_url
+from spmd.files import StorePath, is_url, plain
 from spmd.typing import StrPath
 
 FORMAT = "jaxtribute checkpoint 1"
@@ -126,6 +126,7 @@ def raw_manifest(path: str) -> bytes:
         CheckpointNotFoundError: there is no checkpoint.
         DamagedCheckpointError: the manifest is missing.
     """
+    path = plain(path)
     folder = checkpoint_folder(path)
     file = os.path.join(folder, MANIFEST)
     not_found = CheckpointNotFoundError(

@@ -28,7 +28,7 @@ from spmd.checkpoint.errors import (
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.snapshot import Snapshot, fingerprints
 from spmd.cluster import all_gather_small, current_health
-from spmd.files import StorePath, is_url
+from spmd.files import StorePath, is_url, plain
 
 _FIRST = 0
 
@@ -197,6 +197,7 @@ def remove_leftovers(directory: str) -> None:
     """Deletes what killed saves left in a folder; all processes may call it, and process 0 does it."""
     if jax.process_index() == _FIRST:
         wait_for_saves()  # another manager of the folder may be saving
+        directory = plain(directory)
         if is_url(directory):
             in_stores.delete_leftovers(StorePath(directory), manifest.attempts_of)
         else:

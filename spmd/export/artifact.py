@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import shutil
 import tempfile
 import uuid
@@ -26,7 +27,7 @@ from spmd.export.endpoint import (
     read_program,
     spec_of,
 )
-from spmd.files import StorePath, absolute, is_url, path_of, plain, read_here
+from spmd.files import StorePath, absolute, path_of, read_here
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
 
@@ -35,6 +36,9 @@ _FORMAT = "jaxtribute-export"
 _VERSION = 1
 _WEIGHTS = "weights"
 _STATE = "state"
+# What a manifest calls the folder of all other files, if they are in one.
+_FOLDER = "folder"
+_PARTS = re.compile(r"jaxtribute-[0-9a-f]{16}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Artifact:
 
     Attributes:
         path: the directory.
+        folder: the one that its files are in, `path` or one in it.
         endpoints: by name.
         weights: in host memory.
         weight_specs: names, shapes and dtypes of the weights.
@@ -51,6 +56,7 @@ class Artifact:
     """
 
     path: Path | StorePath
+    folder: Path | StorePath
     endpoints: Mapping[str, LoadedEndpoint]
     weights: list[HostArray]
     weight_specs: tuple[ArraySpec, ...]
@@ -65,8 +71,8 @@ class Artifact:
         """
         if not self.state_specs:
             return []
-        with _damage(self.path), read_here(self.path / _STATE) as folder:
-            return _read_arrays(Path(folder), self.state_specs)
+        with _damage(self.path), read_here(self.folder / _STATE) as here:
+            return _read_arrays(Path(here), self.state_specs)
 
 
 def load(path: str | os.PathLike[str]) -> Artifact:
@@ -86,7 +92,8 @@ def load(path: str | os.PathLike[str]) -> Artifact:
     """
     where = path_of(absolute(path))
     manifest = _manifest(where)
-    with _damage(where), read_here(where) as here:
+    parts = _folder_of(where, manifest)
+    with _damage(where), read_here(parts) as here:
         folder = Path(here)
         endpoints = {
             name: LoadedEndpoint(
@@ -99,7 +106,18 @@ def load(path: str | os.PathLike[str]) -> Artifact:
         }
         specs, state_specs = _specs(manifest[_WEIGHTS]), _specs(manifest[_STATE])
         weights = _read_arrays(folder / _WEIGHTS, specs)
-        return Artifact(where, endpoints, weights, specs, state_specs, manifest["notes"])
+        return Artifact(where, parts, endpoints, weights, specs, state_specs, manifest["notes"])
+
+
+def _folder_of(path: Path | StorePath, manifest: Mapping[str, Any]) -> Path | StorePath:
+    """Returns the folder that the other files are in."""
+    name = manifest.get(_FOLDER)
+    if name is None:
+        return path
+    with _damage(path):
+        if not (isinstance(name, str) and _PARTS.fullmatch(name)):  # it may not lead elsewhere
+            raise ValueError(f"its folder is {name!r}")
+    return path / name
 
 
 def _file_of(name: str) -> str:
@@ -252,11 +270,11 @@ def save(
 @contextlib.contextmanager
 def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
     """Yields a directory to write to, which replaces `path` if no error is raised."""
-    if is_url(path):
-        with _put(StorePath(plain(path))) as folder:
+    target = path_of(absolute(path))
+    if isinstance(target, StorePath):
+        with _put(target) as folder:
             yield folder
         return
-    target = Path(path).absolute()
     if target.exists() and not is_artifact(target) and (target.is_file() or any(target.iterdir())):
         raise ExportError(
             f"{target} exists, and is not a saved model that could be replaced. Expected a new path, an "
@@ -285,28 +303,26 @@ def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
 
 @contextlib.contextmanager
 def _put(target: StorePath) -> Generator[Path]:
-    """Yields a directory to write to, which replaces one in an object store if no error is raised.
+    """Yields a directory to write to, whose files replace those of an artifact in an object store if no error is raised.
 
-    The manifest is there last, so whoever reads meanwhile finds no artifact.
+    They are put into a folder of their own, which the manifest names: it is there last, so whoever reads meanwhile finds the
+    old artifact or the new one.
     """
-    if (target.is_dir() or target.is_file()) and not is_artifact(target):
+    names = {entry.name for entry in target.iterdir()} if target.is_dir() else set[str]()
+    is_other = _MANIFEST not in names and not all(map(_PARTS.fullmatch, names))
+    if is_other or target.is_file():
         raise ExportError(
             f"{target} exists, and is not a saved model that could be replaced. Expected a new path, or an older saved model of "
             "jaxtribute. Choose another path, or remove it."
         )
     with tempfile.TemporaryDirectory(prefix="jaxtribute-") as folder:
         yield Path(folder)
-        files = {
-            str(file.relative_to(folder)): file
-            for file in Path(folder).rglob("*")
-            if file.is_file()
-        }
-        manifest = target / _MANIFEST
-        former = set(target.files()) if is_artifact(target) else set[str]()
-        if former:
-            manifest.unlink()
-        for name in former - files.keys() - {_MANIFEST}:
-            (target / name).unlink()
-        for name in files.keys() - {_MANIFEST}:
-            (target / name).upload(str(files[name]))
-        manifest.write_bytes(files[_MANIFEST].read_bytes())
+        parts = f"jaxtribute-{uuid.uuid4().hex[:16]}"
+        manifest = Path(folder, _MANIFEST)
+        for file in Path(folder).rglob("*"):
+            if file.is_file() and file != manifest:
+                target.joinpath(parts, file.relative_to(folder)).upload(str(file))
+        described = {**json.loads(manifest.read_text()), _FOLDER: parts}
+        (target / _MANIFEST).write_text(json.dumps(described, indent=1))
+        for former in (target / name for name in names - {_MANIFEST}):
+            former.rmtree() if former.is_dir() else former.unlink()

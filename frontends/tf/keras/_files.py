@@ -169,6 +169,7 @@ def save_whole(
 @contextlib.contextmanager
 def _replaced(path: str, overwrite: bool) -> Generator[str]:
     """Yields a name beside a path to write to, and renames what was written."""
+    path = plain(path)
     if is_url(path):
         if not overwrite and path_of(path).exists():
             raise FileExistsError(f"{path} exists. Remove it, or pass overwrite=True.")

@@ -216,6 +216,7 @@ def _candidates(state: CheckpointState) -> Iterator[str]:
 
 def is_present(prefix: str) -> bool:
     """Tells whether any files of a checkpoint are there."""
+    prefix = plain(prefix)
     if is_url(prefix):
         return is_checkpoint(prefix) or _has_files_beside(prefix)
     return os.path.isdir(checkpoint_folder(prefix)) or _has_files_beside(prefix)
@@ -229,7 +230,7 @@ def checkpoint_exists(checkpoint_prefix: StrPath) -> bool:
 
     Source: `tf.compat.v1.train.checkpoint_exists`.
     """
-    prefix = os.fspath(checkpoint_prefix)
+    prefix = plain(checkpoint_prefix)
     return is_checkpoint(prefix) or _has_files_beside(prefix)
 
 

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from spmd.checkpoint import (
@@ -11,10 +12,17 @@ from spmd.checkpoint import (
     CheckpointError,
     CheckpointManager,
     is_checkpoint,
+    list_arrays,
+    newest_intact,
+    numbered_checkpoints,
+    read_array,
     remove_checkpoint,
+    remove_leftovers,
+    saved_at,
     verify,
+    wait_for_saves,
 )
-from spmd.checkpoint.layout import delete_leftovers, numbered_checkpoints
+from spmd.checkpoint.layout import delete_leftovers
 
 
 @pytest.fixture
@@ -119,3 +127,21 @@ def test_a_url_of_a_file_is_its_path(tmp_path):
     checkpoint.wait()
     assert path == str(tmp_path / "ckpt")
     verify(path)
+
+
+def test_all_that_takes_a_checkpoint_takes_its_url(tmp_path):
+    url = f"file://{tmp_path}"
+    Checkpoint(c=np.arange(3.0)).save(tmp_path / "ckpt-1")
+    wait_for_saves()
+    path = f"{url}/ckpt-1"
+    verify(path)
+    assert is_checkpoint(path)
+    assert saved_at(path) == saved_at(str(tmp_path / "ckpt-1")) > 0
+    assert newest_intact([path]) == path
+    (entry,) = list_arrays(path)
+    assert read_array(path, entry).tolist() == [0, 1, 2]
+    assert numbered_checkpoints(url, "ckpt") == {1: str(tmp_path / "ckpt-1")}
+    (tmp_path / "ckpt-2.saving").mkdir()
+    remove_leftovers(url)
+    remove_checkpoint(path)
+    assert [*tmp_path.iterdir()] == []

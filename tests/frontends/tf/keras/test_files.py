@@ -275,7 +275,9 @@ def test_a_callback_saves_whole_models_as_directories(tmp_path):
     np.testing.assert_allclose(loaded.predict(np.ones((1, 2))), model.predict(np.ones((1, 2))))
 
 
-def test_models_and_weights_go_to_a_store_and_back(bucket):
+@pytest.mark.parametrize("kind", ["store", "disk"])
+def test_models_and_weights_go_to_a_url_and_back(bucket, tmp_path, kind):
+    bucket = bucket if kind == "store" else f"file://{tmp_path}"
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
     model.compile("adam", "mse")
     x, y = np.ones((8, 3), np.float32), np.ones((8, 2), np.float32)
@@ -295,7 +297,7 @@ def test_models_and_weights_go_to_a_store_and_back(bucket):
             np.testing.assert_array_equal(value, expected)
 
     latest = tf.train.latest_checkpoint(f"{bucket}/prefix")
-    assert latest == f"{bucket}/prefix/ckpt_2"
+    assert latest == f"{bucket.removeprefix('file://')}/prefix/ckpt_2"
     for name in ("whole/model_2.keras", "saved_model", "old.h5"):
         check(tf.keras.models.load_model(f"{bucket}/{name}"))
     for path in (latest, f"{bucket}/best.weights.h5"):
