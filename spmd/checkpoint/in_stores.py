@@ -5,9 +5,12 @@ the manifest, which names them: `ckpt-3/manifest.json`. So whenever a process wa
 no checkpoint, or one whose files are there. A checkpoint that is saved again counts until the new manifest is there.
 """
 
+import collections
 import contextlib
 import os
 import re
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -39,21 +42,39 @@ def local_name(name: str) -> str:
 
 
 def in_threads(act: Callable[[_Item], object], items: Iterable[_Item], timeout: float) -> None:
-    """Does something with each item, with several at the same time; raises the first error, when none is being done.
+    """Does something with each item, with several at the same time; raises the first error, when none is being done or time is over.
 
     Raises:
         TimeoutError: it takes longer than that; what is being done then is left to itself.
     """
-    pool = ThreadPoolExecutor(_THREADS, "spmd-store")
-    is_over = True
-    try:
-        for _ in pool.map(act, items, timeout=timeout):
-            pass
-    except TimeoutError:
-        is_over = False
-        raise TimeoutError(f"the store did not answer within {timeout:g} s") from None
-    finally:
-        pool.shutdown(wait=is_over, cancel_futures=True)
+    waiting, errors = collections.deque(items), list[BaseException]()
+    deadline = time.monotonic() + timeout
+
+    def work() -> None:
+        while not errors:
+            try:
+                item = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                act(item)
+            except BaseException as error:
+                errors.append(error)
+
+    # Not a pool's threads: Python waits for those at its end, for as long as the store does not answer.
+    threads = [
+        threading.Thread(target=work, name="spmd-store", daemon=True)
+        for _ in range(min(_THREADS, len(waiting)))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    waiting.clear()
+    if errors:
+        raise errors[0]
+    if any(thread.is_alive() for thread in threads):
+        raise TimeoutError(f"the store did not answer within {timeout:g} s")
 
 
 def check_replaceable(checkpoint: StorePath) -> None:

@@ -15,6 +15,8 @@ from spmd.files.urls import is_url
 
 # Slashes at the end of a URL, but for those of its beginning.
 _STRIP = re.compile(r"(?<![:/])/+$")
+# All of a URL before the first part that has a wildcard.
+_BEFORE_PATTERN = re.compile(r"[^:]+://([^*?\[]*(?=/))?")
 
 
 @dataclass(frozen=True)
@@ -172,8 +174,13 @@ class StorePath:
         """Lists what there is whose URL matches this one as a pattern, sorted."""
         with self._opened() as (system, path):
             found = system.glob(path)
-        start = self.url[: len(self.url) - len(path)] if self.url.endswith(path) else ""
-        return [StorePath(start + name) for name in sorted(found)]
+            # What is before the pattern may have other words in a URL than for the system: `abfs://folder@account.host/a*`.
+            before = _BEFORE_PATTERN.match(self.url)
+            folder = self.url if before is None else before[0]
+            start = file_system(folder)[1].rstrip("/")
+        ends = [name.removeprefix(start).lstrip("/") for name in sorted(found)]
+        slash = "" if folder.endswith("://") else "/"
+        return [StorePath(folder + slash + end) for end in ends]
 
     def walk(self, top_down: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
         """Yields each folder in this one, itself included: its URL, and the names of folders and of files in it."""
@@ -291,7 +298,7 @@ def _entries(folder: StorePath) -> list[StorePath]:
 
 
 def _status_of(info: dict[str, Any]) -> FileStatus:
-    keys = ("mtime", "LastModified", "created")
+    keys = ("mtime", "LastModified", "last_modified", "created")
     written: Any = next((info[key] for key in keys if info.get(key)), 0)
     when = written.timestamp() if hasattr(written, "timestamp") else float(written)
     return FileStatus(int(info.get("size") or 0), info["type"] == "directory", when)

@@ -83,11 +83,11 @@ def load_model(
 
     Source: `tf.keras.models.load_model`.
     """
+    if str(filepath).startswith(_HUGGING_FACE):  # Keras's own
+        return keras.saving.load_model(filepath, custom_objects, compile, safe_mode)
     folder = path_of(filepath)
     if export.is_artifact(folder) or (folder / "saved_model.pb").exists():
         return read_model(folder, custom_objects, compile, safe_mode)
-    if str(filepath).startswith(_HUGGING_FACE):  # Keras's own
-        return keras.saving.load_model(filepath, custom_objects, compile, safe_mode)
     with read_here(filepath) as here:
         return keras.saving.load_model(here, custom_objects, compile, safe_mode)
 

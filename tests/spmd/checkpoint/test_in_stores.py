@@ -130,7 +130,8 @@ def test_a_damaged_file_is_passed_over(bucket, damage):
     if damage == "gone":
         (newer / name).unlink()
     else:
-        (newer / name).write_bytes(content[:-1] if damage == "cut" else content[:-1] + b"?")
+        last = b"" if damage == "cut" else bytes([content[-1] ^ 1])
+        (newer / name).write_bytes(content[:-1] + last)
     checkpoint = Checkpoint(a=jnp.zeros(3), b=0)
     with pytest.warns(DamagedCheckpointWarning, match=f"step-2 is damaged: {newer / name}: it"):
         assert CheckpointManager(checkpoint, bucket).restore_latest() == 1
@@ -213,3 +214,15 @@ def test_in_threads_raises_the_first_error_when_all_have_ended():
     for thread in threading.enumerate():
         if thread.name.startswith("spmd-store"):
             thread.join()
+
+
+def test_a_store_that_never_answers_does_not_keep_the_process(run_python):
+    code = """
+import threading
+from spmd.checkpoint import in_stores
+try:
+    in_stores.in_threads(lambda item: threading.Event().wait(), range(20), 0.1)
+except TimeoutError as error:
+    print(error)
+"""
+    assert run_python("-c", code).stdout == "the store did not answer within 0.1 s\n"

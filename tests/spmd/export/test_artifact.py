@@ -34,7 +34,9 @@ def test_one_replaces_another_and_leaves_nothing_of_it(bucket):
 
 
 def test_a_save_that_is_stopped_anywhere_leaves_the_old_one_or_the_new_one(bucket, monkeypatch):
-    methods = {name: getattr(StorePath, name) for name in ("upload", "write_text", "unlink", "rmtree")}
+    methods = {
+        name: getattr(StorePath, name) for name in ("upload", "write_text", "unlink", "rmtree")
+    }
     stopped_at, found, factor = 0, [], 1
     write(f"{bucket}/model", factor)
     while True:

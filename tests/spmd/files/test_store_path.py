@@ -1,5 +1,6 @@
 """Files and folders of a store have the methods of those of a disk."""
 
+import fsspec
 import pytest
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
@@ -39,6 +40,35 @@ def test_lists(folder):
     outer = (folder.url, ["more"], ["a.txt", "b.txt"])
     assert list(folder.walk()) == [outer, inner]
     assert list(folder.walk(top_down=False)) == [inner, outer]
+
+
+class WithHosts(MemoryFileSystem):
+    """Drops the host of a URL, as adlfs does: `hosts://folder@account.host/a` is `/folder/a`."""
+
+    protocol = "hosts"
+    store = {}
+    pseudo_dirs = [""]
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        folder, _, rest = path.removeprefix("hosts://").partition("/")
+        return super()._strip_protocol(f"/{folder.partition('@')[0]}/{rest}")
+
+
+def test_what_matches_is_named_as_the_pattern_is():
+    fsspec.register_implementation("hosts", WithHosts, clobber=True)
+    folder = StorePath("hosts://folder@account.host/runs")
+    for name in ("a.txt", "b.bin"):
+        (folder / name).write_text(name)
+    (found,) = (folder / "*.txt").matches()
+    assert found == folder / "a.txt"
+    assert found.read_text() == "a.txt"
+    assert StorePath(f"{folder.parent}/r*").matches() == [folder]
+
+
+def test_all_buckets_match(bucket):
+    StorePath(bucket).joinpath("a").write_text("a")
+    assert StorePath(bucket) in StorePath("memory://*").matches()
 
 
 def test_files_come_and_go(folder, tmp_path):
