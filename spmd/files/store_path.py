@@ -34,7 +34,7 @@ class FileStatus:
     mtime: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class StorePath:
     """A file or a folder in an object store, with methods that are called as those of `pathlib.Path`.
 

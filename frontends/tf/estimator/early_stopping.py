@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from frontends.tf.compat.v1 import logging
@@ -14,6 +13,7 @@ from frontends.tf.estimator.hooks.session_run_hook import (
     SessionRunValues,
 )
 from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
+from spmd.files import path_of
 from spmd.typing import StrPath
 
 
@@ -77,7 +77,7 @@ def make_early_stopping_hook(
 def read_eval_metrics(eval_dir: StrPath) -> dict[int, dict[str, float]]:
     """Reads what evaluations have written: by step, in its order, the metrics by name."""
     found: dict[int, dict[str, float]] = {}
-    folder = Path(eval_dir)
+    folder = path_of(eval_dir)
     for file in sorted(folder.glob("*.tfevents.*")) if folder.is_dir() else ():
         for event in summary_iterator(file):
             for value in event.summary.value:

@@ -2,10 +2,10 @@
 
 import contextlib
 import json
-import os
 import uuid
 from typing import Any
 
+from spmd.files import StorePath, path_of
 from spmd.typing import StrPath
 
 _NAME = "training_ended.json"
@@ -21,27 +21,29 @@ class EndMark:
             folder: of the estimator.
             max_steps: at which global step training ends at the latest; a mark of training with another limit is another one.
         """
-        self._folder, self._max_steps = os.fspath(folder), max_steps
-        self._path = os.path.join(self._folder, _NAME)
+        self._folder, self._max_steps = path_of(folder), max_steps
+        self._path = self._folder.joinpath(_NAME)
 
     def remove(self) -> None:
         """Removes it, if it is there."""
         with contextlib.suppress(FileNotFoundError):
-            os.remove(self._path)
+            self._path.unlink()
 
     def write(self) -> None:
         """Makes it; whoever reads it meanwhile finds none."""
         text = json.dumps({"max_steps": self._max_steps, "id": uuid.uuid4().hex})
-        os.makedirs(self._folder, exist_ok=True)
-        with open(f"{self._path}.new", "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(f"{self._path}.new", self._path)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if isinstance(self._path, StorePath):  # which has a whole file at once
+            self._path.write_text(text)
+            return
+        new = self._path.with_name(f"{_NAME}.new")
+        new.write_text(text)
+        new.replace(self._path)
 
     def read(self) -> str | None:
         """Returns what tells it from other marks; None if there is none."""
         try:
-            with open(self._path, encoding="utf-8") as file:
-                found: Any = json.load(file)
+            found: Any = json.loads(self._path.read_text())
         except (FileNotFoundError, ValueError):
             return None
         return str(found["id"]) if found["max_steps"] == self._max_steps else None

@@ -7,6 +7,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import NoneType
 from typing import Any
 
@@ -51,6 +52,7 @@ from frontends.tf.ops.random_stream import noting_draws, randomness_apart
 from frontends.tf.train.checkpoint_reader import load_variable
 from frontends.tf.train.tensor_bundle import is_bundle
 from frontends.tf.variable import TracedInitialValueError
+from spmd.files import path_of
 from spmd.replica import is_per_replica
 from spmd.topology import spans_processes
 from spmd.typing import PyTree, StrPath
@@ -414,7 +416,9 @@ class Estimator:
             )
         path = self._checkpoint_to_export(checkpoint_path)
         target = timestamped(export_dir_base)
-        folder = target.with_name(f"temp-{target.name}")
+        # In a store an export is there when its manifest is.
+        is_here = isinstance(target, Path)
+        folder = target.with_name(f"temp-{target.name}") if is_here else target
         strategy = default_strategy()
         with in_force(strategy):
             received = receive(serving_input_receiver_fn)
@@ -433,7 +437,8 @@ class Estimator:
                 ) from error
             write(folder, step, serving_input_receiver_fn, received, drawn)
         copy_assets(folder, assets_extra or {})
-        folder.rename(target)
+        if is_here:
+            folder.rename(target)
         logging.info(f"SavedModel written to: {target}")
         return os.fsencode(target)
 
@@ -461,7 +466,7 @@ class Estimator:
             if isinstance(start, WarmStartSettings):
                 start = start.ckpt_to_initialize_from
             found = os.fspath(start)
-            if os.path.isdir(found):
+            if path_of(found).is_dir():
                 found = model_checkpoints.latest(found) or found
         if found is None:
             raise ValueError(

@@ -2,7 +2,6 @@
 
 import abc
 import inspect
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.train.summary_iterator import summary_iterator
+from spmd.files import StorePath, path_of
 from spmd.typing import StrPath
 
 _LOSS = "loss"
@@ -92,7 +92,7 @@ class _SavedModelExporter(Exporter):
             checkpoint_path=checkpoint_path,
         )
         if self._keep is not None:
-            _delete_older(Path(export_path), self._keep)
+            _delete_older(path_of(export_path), self._keep)
         return path
 
     @abc.abstractmethod
@@ -217,7 +217,7 @@ class BestExporter(_SavedModelExporter):
         if self._pattern and self._folder != estimator.model_dir:
             logging.info("Loading best metric from event files.")
             self._folder = estimator.model_dir
-            self._best = self._best_of_files(Path(estimator.model_dir), self._pattern)
+            self._best = self._best_of_files(path_of(estimator.model_dir), self._pattern)
         is_best = (
             self._best is None
             or not self._has_exported
@@ -228,7 +228,7 @@ class BestExporter(_SavedModelExporter):
             self._best, self._has_exported = eval_result, True
         return is_best
 
-    def _best_of_files(self, folder: Path, pattern: str) -> Metrics | None:
+    def _best_of_files(self, folder: Path | StorePath, pattern: str) -> Metrics | None:
         best: Metrics | None = None
         for file in sorted(folder.glob(pattern)):
             for event in summary_iterator(file):
@@ -244,11 +244,13 @@ class BestExporter(_SavedModelExporter):
         return best
 
 
-def _delete_older(folder: Path, keep: int) -> None:
+def _delete_older(folder: Path | StorePath, keep: int) -> None:
     """Deletes all exports but the latest; other folders stay."""
-    exports = [one for one in os.listdir(folder) if len(one) == 10 and one.isdigit()]
+    names = [entry.name for entry in folder.iterdir()]
+    exports = [one for one in names if len(one) == 10 and one.isdigit()]
     for name in sorted(exports)[:-keep]:
         try:
-            shutil.rmtree(folder / name)
+            older = folder / name
+            older.rmtree() if isinstance(older, StorePath) else shutil.rmtree(older)
         except FileNotFoundError as error:
             logging.warning(f"Can not delete {folder / name} recursively: {error}")

@@ -13,8 +13,9 @@ from frontends.tf.train.checkpoint_manager import CheckpointManager
 from frontends.tf.train.checkpoint_reader import CheckpointReader
 from frontends.tf.train.checkpoint_state import get_checkpoint_state, latest_checkpoint
 from frontends.tf.train.tensor_bundle import is_bundle
-from spmd.checkpoint import View, checkpoint_folder, register_view, wait_for_saves
+from spmd.checkpoint import View, register_view, saved_at, wait_for_saves
 from spmd.errors import some_of
+from spmd.files import StorePath, path_of
 from spmd.typing import StrPath
 
 _BASENAME = "model.ckpt"
@@ -159,7 +160,7 @@ def reaches(folder: StrPath, last_step: int | None) -> bool:
     return step_of(latest(folder)) >= last_step
 
 
-def newest(folder: StrPath, former: tuple[str, int] | None) -> tuple[str, int] | None:
+def newest(folder: StrPath, former: tuple[str, float] | None) -> tuple[str, float] | None:
     """Returns the latest checkpoint of a folder and when it was written, unless it is a former one; None if there is none."""
     if former is not None and former == _with_time(_named(folder)):
         return None  # likewise
@@ -167,15 +168,20 @@ def newest(folder: StrPath, former: tuple[str, int] | None) -> tuple[str, int] |
     return None if found == former else found
 
 
-def _with_time(path: str | None) -> tuple[str, int] | None:
+def _with_time(path: str | None) -> tuple[str, float] | None:
     """Returns a checkpoint and when it was written; None if it is gone."""
     if path is None:
         return None
     try:
-        written = f"{path}.index" if is_bundle(path) else checkpoint_folder(path)
-        return path, os.stat(written).st_mtime_ns
+        written = _bundle_saved_at(path) if is_bundle(path) else saved_at(path)
     except FileNotFoundError:
         return None
+    return (path, written) if written else None
+
+
+def _bundle_saved_at(path: str) -> float:
+    index = path_of(f"{path}.index")
+    return index.stat().mtime if isinstance(index, StorePath) else index.stat().st_mtime
 
 
 def _named(folder: StrPath) -> str | None:

@@ -13,7 +13,7 @@ from frontends.tf.estimator.default_folder import default_folder
 from frontends.tf.estimator.remote_cluster import in_remote_cluster
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import read_tf_config
-from spmd.files import is_url, plain
+from spmd.files import plain
 from spmd.typing import StrPath
 
 _DEFAULT: Any = object()
@@ -61,8 +61,8 @@ class RunConfig:
         """Describes a run.
 
         Args:
-            model_dir: folder of checkpoints and summaries; None makes a temporary one, which an evaluator on the same machine
-                finds.
+            model_dir: folder of checkpoints and summaries, or its URL in an object store; None makes a temporary one, which an
+                evaluator on the same machine finds.
             tf_random_seed: of initial values and dropout; None stands for 1, as TensorFlow's for the graph of a model function.
             save_summary_steps: how often summaries are written; None never.
             save_checkpoints_steps: how often checkpoints are written, in steps.
@@ -112,7 +112,7 @@ class RunConfig:
             "session_creation_timeout_secs": session_creation_timeout_secs,
             "checkpoint_save_graph_def": checkpoint_save_graph_def,
             "service": None,
-            "model_dir": None if model_dir is None else _folder(model_dir),
+            "model_dir": None if model_dir is None else plain(model_dir),
         }
         self._take_strategies(experimental_distribute)
         self._check()
@@ -193,7 +193,7 @@ class RunConfig:
         Raises:
             ValueError: two folders are named.
         """
-        given = None if model_dir is None else _folder(model_dir)
+        given = None if model_dir is None else plain(model_dir)
         if given is not None and self.model_dir not in (None, given):
             raise ValueError(
                 "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
@@ -284,19 +284,3 @@ class RunConfig:
 
     def _count(self, job: str) -> int:
         return self._cluster.num_tasks(job) if job in self._cluster.jobs else 0
-
-
-def _folder(model_dir: StrPath) -> str:
-    """Returns a folder as a text.
-
-    Raises:
-        ValueError: it is a URL.
-    """
-    folder = plain(model_dir)
-    if is_url(folder):
-        raise ValueError(
-            f"model_dir must be a folder of a file system, got {folder}: estimators write summaries, exports and other files "
-            "beside their checkpoints, and only some of these go to an object store. Mount the bucket, and name the folder; or "
-            "train a model of Keras, whose callbacks take URLs."
-        )
-    return folder

@@ -108,7 +108,7 @@ class _Evaluation:
     def __init__(self, estimator: Estimator, spec: EvalSpec, max_steps: int | None) -> None:
         self._estimator, self._spec, self._max_steps = estimator, spec, max_steps
         # The checkpoint, and when it was written: one of the same step may take its place.
-        self._evaluated: tuple[str, int] | None = None
+        self._evaluated: tuple[str, float] | None = None
         self._started = 0.0
         self.metrics: dict[str, Any] | None = None
         self.exports: list[Any] | None = None

@@ -38,7 +38,7 @@ _CONDITION: contextvars.ContextVar[bool | Callable[[], Any]] = contextvars.Conte
 )
 _FILES = itertools.count()
 # What closes the writers of files in stores; does nothing for those that are closed.
-_OPEN = list["weakref.finalize[..., Any]"]()
+_OPEN = list[Callable[[], Any]]()
 _LOG = logging.getLogger(__name__)
 
 
@@ -156,7 +156,7 @@ def _finish(records: Any) -> None:
     records.close()
 
 
-def _close_before_threads_end(close: "weakref.finalize[..., Any]") -> None:
+def _close_before_threads_end(close: Callable[[], Any]) -> None:
     """Has a writer closed when the script ends, but before the thread pools do, which stores need."""
     if not _OPEN:
         # The last one that is registered is called first: after the registration by `concurrent.futures`.

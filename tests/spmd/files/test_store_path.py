@@ -1,5 +1,7 @@
 """Files and folders of a store have the methods of those of a disk."""
 
+from typing import ClassVar
+
 import fsspec
 import pytest
 from fsspec.implementations.local import LocalFileSystem
@@ -46,8 +48,8 @@ class WithHosts(MemoryFileSystem):
     """Drops the host of a URL, as adlfs does: `hosts://folder@account.host/a` is `/folder/a`."""
 
     protocol = "hosts"
-    store = {}
-    pseudo_dirs = [""]
+    store: ClassVar[dict] = {}
+    pseudo_dirs: ClassVar[list] = [""]
 
     @classmethod
     def _strip_protocol(cls, path):

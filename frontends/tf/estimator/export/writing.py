@@ -1,6 +1,5 @@
 """Estimators as artifacts: what their model functions predict, a program for each signature, and the variables."""
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +20,7 @@ from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.saved_model.received import RECEIVED, described, value_of
 from frontends.tf.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from spmd import export
+from spmd.files import StorePath, path_of, read_here, written_here
 from spmd.state import StateTable, Variable, discover
 from spmd.typing import StrPath
 
@@ -229,14 +229,14 @@ def _spec(label: str, placeholder: Placeholder) -> export.ArraySpec:
     return export.ArraySpec(label, placeholder.shape, placeholder.dtype)
 
 
-def timestamped(base: StrPath) -> Path:
+def timestamped(base: StrPath) -> Path | StorePath:
     """Names a new folder by the time, in seconds; waits for the next second if there is one already.
 
     Raises:
         RuntimeError: there is always one.
     """
     for attempt in range(1, _ATTEMPTS + 1):
-        path = Path(os.fspath(base), str(int(time.time())))
+        path = path_of(base).joinpath(str(int(time.time())))
         if not path.exists():
             return path
         time.sleep(1)
@@ -248,9 +248,10 @@ def timestamped(base: StrPath) -> Path:
     )
 
 
-def copy_assets(folder: Path, assets: Mapping[str, StrPath]) -> None:
+def copy_assets(folder: Path | StorePath, assets: Mapping[str, StrPath]) -> None:
     """Copies files into the folder `assets.extra` of an export; by their paths in it, where they are."""
     for name, source in assets.items():
-        target = folder / "assets.extra" / name
+        target = folder.joinpath("assets.extra", name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
+        with read_here(source) as file, written_here(target) as copy:
+            shutil.copy(file, copy)

@@ -1,10 +1,14 @@
 """The mark of a training's end."""
 
+import pytest
+
 from frontends.tf.estimator.end_mark import EndMark
 
 
-def test_a_mark_is_found_until_it_is_removed(tmp_path):
-    mark = EndMark(tmp_path / "model", None)
+@pytest.mark.parametrize("kind", ["disk", "store"])
+def test_a_mark_is_found_until_it_is_removed(tmp_path, bucket, kind):
+    folder = tmp_path / "model" if kind == "disk" else f"{bucket}/model"
+    mark = EndMark(folder, None)
     mark.remove()
     assert mark.read() is None
     mark.write()
@@ -12,7 +16,7 @@ def test_a_mark_is_found_until_it_is_removed(tmp_path):
     assert first is not None
     mark.write()
     assert mark.read() not in (None, first)
-    assert EndMark(tmp_path / "model", 10).read() is None
+    assert EndMark(folder, 10).read() is None
     mark.remove()
     assert mark.read() is None
 

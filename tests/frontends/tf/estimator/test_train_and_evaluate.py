@@ -4,10 +4,12 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from frontends import tf
-from tests.frontends.tf.estimator.models import data, linear
+from frontends.tf.estimator.early_stopping import read_eval_metrics
+from tests.frontends.tf.estimator.models import by_hand, data, linear
 
 
 class Noting:
@@ -37,6 +39,47 @@ def test_checkpoints_are_evaluated_and_exported(tmp_path):
     assert exporter.exports == [(4, False), (8, False), (10, True)]
     assert exports == [f"{tmp_path}/export/noting"]
     assert metrics["global_step"] == 10
+
+
+def test_all_of_a_training_is_in_a_store(bucket, tmp_path, monkeypatch):
+    """Checkpoints, summaries, exports and the mark of the end; nothing is left on the disk."""
+    monkeypatch.chdir(tmp_path)
+    folder, words = f"{bucket}/run", f"{bucket}/words.txt"
+    tf.io.write_file(words, "a b")
+    estimator = _estimator(folder, save_checkpoints_steps=2)
+
+    def receive():
+        x = tf.compat.v1.placeholder(tf.float32, [None, 1])
+        return tf.estimator.export.TensorServingInputReceiver(x, {"x": x})
+
+    best = tf.estimator.BestExporter(serving_input_receiver_fn=receive, exports_to_keep=1)
+    hook = tf.estimator.experimental.stop_if_higher_hook(
+        estimator, "loss", 1e6, run_every_secs=None, run_every_steps=1
+    )
+    for last_step in (4, 8):  # the second goes on
+        tf.estimator.train_and_evaluate(
+            _estimator(folder, save_checkpoints_steps=2),
+            tf.estimator.TrainSpec(data(100), max_steps=last_step, hooks=[hook]),
+            tf.estimator.EvalSpec(data(), steps=None, exporters=best, throttle_secs=0),
+        )
+    assert estimator.latest_checkpoint() == f"{folder}/model.ckpt-8"
+    weight, _, _ = by_hand(8)
+    np.testing.assert_allclose(estimator.get_variable_value("dense/kernel"), [[weight]], 1e-6)
+    evaluated = read_eval_metrics(f"{folder}/eval")
+    assert [*evaluated] == [2, 4, 6, 8]
+    assert all(metrics["loss"] > 0 for metrics in evaluated.values())
+    (exported,) = tf.io.gfile.listdir(f"{folder}/export/best_exporter")
+    loaded = tf.saved_model.load(f"{folder}/export/best_exporter/{exported}")
+    outputs = loaded.signatures["serving_default"](x=tf.ones([1, 1]))
+    kernel, bias = (estimator.get_variable_value(f"dense/{name}") for name in ("kernel", "bias"))
+    np.testing.assert_allclose(outputs["y"], kernel + bias, 1e-6)
+    path = estimator.export_saved_model(f"{bucket}/served", receive, {"words.txt": words})
+    assert tf.io.read_file(f"{path.decode()}/assets.extra/words.txt") == b"a b"
+    assert tf.saved_model.contains_saved_model(path.decode())
+    warm = tf.estimator.Estimator(linear, tmp_path / "warm", None, {"rate": 0.0}, folder)
+    warm.train(data(100), steps=1)
+    assert warm.get_variable_value("dense/kernel") == kernel
+    assert [entry.name for entry in tmp_path.iterdir()] == ["warm"]
 
 
 def test_what_is_trained_already_is_not_evaluated(tmp_path):
