@@ -103,5 +103,5 @@ def test_a_checkpoint_of_tensorflow_has_its_time(tmp_path):
         path.with_name(f"{path.name}.{kind}").touch()
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-7"\n')
     found = newest(tmp_path, None)
-    assert found == (str(path), os.stat(f"{path}.index").st_mtime_ns)
+    assert found == (str(path), os.stat(f"{path}.index").st_mtime)
     assert newest(tmp_path, found) is None
