@@ -34,7 +34,6 @@ WITHOUT = {
     "frontends/tf/train/_explanation.py",
     "spmd/checkpoint/errors.py",
     "spmd/checkpoint/restoring.py",
-    "spmd/export/artifact.py",
     "spmd/export/endpoint.py",
     "spmd/input/sources/arrays.py",
     "spmd/input/sources/grain_dataset.py",
