@@ -1,5 +1,6 @@
 """Keras's functions that save and load models, for directories as well: `model.save("saved_model")`."""
 
+import importlib.util
 from typing import Any
 
 import keras
@@ -137,6 +138,29 @@ def load_from_saved_model(
     Source: `tf.keras.experimental.load_from_saved_model`.
     """
     return read_model(saved_model_path, custom_objects)
+
+
+def export_by_tensorflow(
+    export_: Method,
+    /,
+    self: keras.Model,
+    filepath: StrPath,
+    format: str = "tf_saved_model",
+    *args: object,
+    **kwargs: object,
+) -> None:
+    """Wraps `Model.export`: says what else there is where TensorFlow, which writes a SavedModel, is not installed.
+
+    Raises:
+        ImportError: it is not.
+    """
+    if format == "tf_saved_model" and importlib.util.find_spec("tensorflow") is None:
+        raise ImportError(
+            "model.export writes TensorFlow's SavedModel, for which TensorFlow must be installed: "
+            'pip install "jaxtribute[savedmodel]". Without it, write what tf.saved_model.load and '
+            f"tf.keras.models.load_model of jaxtribute read: tf.saved_model.save(model, {str(filepath)!r})."
+        )
+    export_(self, filepath, format, *args, **kwargs)
 
 
 NAMES = {

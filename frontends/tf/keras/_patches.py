@@ -335,4 +335,9 @@ def patches() -> tuple[Patch, ...]:
             "a path without an ending is a directory",
             "self filepath overwrite",
         ),
+        around(
+            *(model, "export", _export.export_by_tensorflow),
+            "Keras's own error does not say what works without TensorFlow",
+            "self filepath format",
+        ),
     )

@@ -521,15 +521,6 @@ def test_tensorflow_serves_what_export_writes(tmp_path, fresh_environment):
     assert float(done.stdout.split()[-1]) < 1e-5
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("tensorflow") is not None, reason="TensorFlow is installed"
-)
-def test_without_tensorflow_export_says_what_is_missing(tmp_path):
-    model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(1)])
-    with pytest.raises(ImportError, match="pip install tensorflow"):
-        model.export(tmp_path / "model", format="tf_saved_model")
-
-
 def test_a_save_of_ones_own_gets_every_option_by_name(tmp_path):
     class Model(tf.keras.Model):
         def save(self, filepath, **kwargs):
@@ -540,3 +531,12 @@ def test_a_save_of_ones_own_gets_every_option_by_name(tmp_path):
     path, options = model.saved
     assert path == tmp_path
     assert (options["overwrite"], options["options"], options["save_traces"]) == (False, 3, False)
+
+
+def test_without_tensorflow_the_error_of_export_says_what_to_write(monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    with pytest.raises(ImportError, match=r"tf\.saved_model\.save\(model, '.*model'\)"):
+        model.export(tmp_path / "model")
+    with pytest.raises(ValueError, match="Unrecognized format"):
+        model.export(tmp_path / "model", format="other")
