@@ -16,6 +16,7 @@ from jax.core import Tracer
 from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops.convert import known
 from frontends.tf.ops.operand_errors import OperandError
+from frontends.tf.selected import masked, takes_masks
 
 
 def bounded(getitem: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +46,7 @@ def bounded(getitem: Callable[..., Any]) -> Callable[..., Any]:
         for axis, index in _by_axis(keys, shape):
             if isinstance(index, Tracer):
                 if index.dtype == bool:
-                    raise _unknown_mask(index)
+                    return _selected(self, keys, index)
                 if shape[axis] == 0 and not index.shape:
                     empty.append(axis)
             elif (number := _number(index)) is not None and _outside(number, shape[axis]):
@@ -121,15 +122,27 @@ def _missing(shape: Sequence[int], index: int, axis: int) -> ValueError:
     )
 
 
-def _unknown_mask(mask: Any) -> OperandError:
-    """Makes the error for a mask that is not known, unless the function can run as Python."""
+def _selected(array: Any, keys: Sequence[Any], mask: Any) -> Any:
+    """Takes what a mask marks that only the running program knows, unless the function can run as Python.
+
+    Raises:
+        OperandError: there are other indices beside the mask, or this is no step.
+    """
     advice = (
         f"x[mask] with a mask of shape {tuple(mask.shape)} that is known only when the program runs: how many entries it "
         "takes is not known, and programs have fixed shapes. Keep the shape: tf.where(mask, x, 0), or weigh a sum with "
         "tf.cast(mask, x.dtype)."
     )
     run_as_python(advice)
-    return OperandError(advice)
+    if takes_masks() and all(key is mask or _is_whole(key) for key in keys):
+        before = keys[: next(i for i, key in enumerate(keys) if key is mask)]
+        if not any(key is Ellipsis for key in before):
+            return masked(array, mask, len(before))
+    raise OperandError(advice)
+
+
+def _is_whole(key: Any) -> bool:
+    return key is Ellipsis or (isinstance(key, slice) and key == slice(None))
 
 
 def _with_an_entry(array: Any, axes: Sequence[int]) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from frontends.tf.dtypes import large_number
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.operand_errors import OperandError, describe, explained
+from frontends.tf.selected import Selected
 from frontends.tf.tensor_shape import TensorShape
 from spmd.topology import brought_together
 
@@ -56,6 +57,8 @@ def tolerant(operator: Callable[..., Any], name: str) -> Callable[..., Any]:
         try:
             found = operator(self, other)
         except (ValueError, TypeError) as error:
+            if isinstance(other, Selected):
+                return NotImplemented  # its own operator computes
             together = brought_together((self, other))
             if together is None:
                 return _instead(name, self, other, error)

@@ -1,4 +1,6 @@
-"""What functions of `tf` do with values that are no arrays: texts, of which programs have fingerprints, ragged and sparse tensors.
+"""What functions of `tf` do with values that are no arrays: texts, ragged and sparse tensors, what masks take in programs.
+
+Of texts, programs have fingerprints.
 
 A function of arrays fails on them. Only then are its arguments looked at, so that calls with arrays cost nothing.
 """
@@ -53,10 +55,12 @@ def _kinds() -> tuple[_Kind, ...]:
     from frontends.tf.ops.text_arrays import holds_text, on_texts
     from frontends.tf.ragged.dispatch import on_ragged
     from frontends.tf.ragged.ragged_tensor import RaggedTensor
+    from frontends.tf.selected import Selected, SelectedShape, on_selected
     from frontends.tf.sparse.dispatch import on_sparse
     from frontends.tf.sparse.sparse_tensor import SparseTensor
 
     return (
+        (lambda leaf: isinstance(leaf, Selected | SelectedShape), on_selected),
         (lambda leaf: isinstance(leaf, RaggedTensor), on_ragged),
         (lambda leaf: isinstance(leaf, SparseTensor), on_sparse),
         (lambda leaf: isinstance(leaf, Texts), on_fingerprints),

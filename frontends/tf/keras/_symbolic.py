@@ -23,6 +23,7 @@ from frontends.tf._symbolic import FUNCTIONS, has_symbolic
 from frontends.tf._typing import Nested, ShapeLike
 from frontends.tf.dtypes import DType
 from frontends.tf.ops.map_stream import drawing_from
+from frontends.tf.selected import Selected
 from frontends.tf.tensor_shape import TensorShape
 from spmd.integrations.keras import KerasObject, Method
 from spmd.state import writes_undone
@@ -118,6 +119,10 @@ class TensorFlowOperation(_OPERATION):
 
             real: Any = keras.tree.map_structure(value, (args, kwargs))
             results = self.call(*real[0], **real[1])
+            if any(isinstance(leaf, Selected) for leaf in keras.tree.flatten(results)):
+                raise ValueError(
+                    _in_a_layer(self.function, "gives as many entries as a mask takes")
+                )
             for index, leaf in enumerate(keras.tree.flatten(results)):
                 if isinstance(leaf, _VALUE_TYPES) and not isinstance(leaf, Tracer):
                     known[index] = np.asarray(leaf)[()]
@@ -128,13 +133,20 @@ class TensorFlowOperation(_OPERATION):
                 results = jax.eval_shape(run, given)
             except _NO_VALUE_ERRORS:
                 raise ValueError(
-                    f"{self.function} asks for the value of a tensor, but a symbolic tensor of Keras has none: "
-                    "only its shape is known when a functional model is made. Call it in a layer:\n"
-                    "    class MyLayer(tf.keras.layers.Layer):\n"
-                    "        def call(self, x):\n"
-                    f"            return {self.function}(...)"
+                    _in_a_layer(self.function, "asks for the value of a tensor")
                 ) from None
         return results, keras.tree.flatten(results), known
+
+
+def _in_a_layer(function: str, what: str) -> str:
+    """Says why a functional model cannot have a function, and where to call it."""
+    return (
+        f"{function} {what}, but a symbolic tensor of Keras has no value: only its shape is known when a functional model is "
+        "made. Call it in a layer:\n"
+        "    class MyLayer(tf.keras.layers.Layer):\n"
+        "        def call(self, x):\n"
+        f"            return {function}(...)"
+    )
 
 
 def _is_array(leaf: object) -> bool:

@@ -1,6 +1,7 @@
 """Functions of `tf.*` that take parts of arrays: by row number, coordinates, mask or block."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +21,7 @@ from frontends.tf.ops.convert import (
 )
 from frontends.tf.ops.map_stream import is_only_for_shapes
 from frontends.tf.ops.positions import existing
+from frontends.tf.selected import coordinates, takes_masks
 
 _UNKNOWN_COUNT = (
     "tf.where(condition): how many coordinates there are is known only when the program runs, and programs have fixed "
@@ -74,8 +76,12 @@ def gather_nd(
 
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: int | None = None, name: str | None = None
-) -> jax.Array:
-    """Takes the entries that a mask marks; in a replica's function only with a mask that is known while it is traced."""
+) -> Any:
+    """Takes the entries that a mask marks.
+
+    In a program that does not know the mask yet, the result is a selected array: functions that compute entry by entry,
+    reduce, gather, broadcast or join take it. A `tf.function` outside of replicas runs as Python instead.
+    """
     values = convert_to_tensor(tensor)
     before = (slice(None),) * (0 if axis is None else static_int(axis) % values.ndim)
     # Numbers are a mask, too, not the places of entries.
@@ -107,8 +113,8 @@ def slice_(
 
 def where(
     condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: str | None = None
-) -> jax.Array:
-    """Chooses by a condition; without `x` and `y`, the coordinates of True (not in a replica's function).
+) -> Any:
+    """Chooses by a condition; without `x` and `y`, the coordinates of True: in a program, a selected array, as of `boolean_mask`.
 
     Raises:
         ValueError: only the running program knows how many are True.
@@ -119,6 +125,8 @@ def where(
             if is_only_for_shapes():
                 return jnp.zeros((marks.size, marks.ndim), int)
             run_as_python(_UNKNOWN_COUNT)
+            if takes_masks() and marks.ndim:
+                return coordinates(marks.astype(bool))
             raise ValueError(_UNKNOWN_COUNT)
         return jnp.argwhere(marks)
     if x is None or y is None:

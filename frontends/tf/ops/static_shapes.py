@@ -9,6 +9,7 @@ from jax.core import Tracer
 from frontends.tf._typing import ShapeLike, TensorLike
 from frontends.tf.gradient_sources import is_variable
 from frontends.tf.ops.convert import convert_to_tensor, has_symbolic_size
+from frontends.tf.selected import SelectedShape, common_shape
 from frontends.tf.tensor_shape import UNKNOWN, TensorShape
 
 
@@ -53,6 +54,8 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Any:
 
     Source: `tf.broadcast_dynamic_shape`.
     """
+    if isinstance(shape_x, SelectedShape) or isinstance(shape_y, SelectedShape):
+        return common_shape(shape_x, shape_y)
     first, second = (tuple(np.asarray(shape).tolist()) for shape in (shape_x, shape_y))
     try:
         found = np.asarray(np.broadcast_shapes(first, second), np.int32)

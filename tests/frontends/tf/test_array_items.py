@@ -105,8 +105,10 @@ def test_a_mask_that_only_the_program_knows():
         np.testing.assert_array_equal(tf.function(take)(X), np.asarray(X)[np.asarray(X) > 3.0])
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     for kind in (tf.errors.InvalidArgumentError, TypeError):
-        with pytest.raises(kind, match=expected):
+        with pytest.raises(kind, match=r"took in a program .*tf.where\(mask, x, 0\)"):
             strategy.run(take, args=(X,))
+        with pytest.raises(kind, match=expected):
+            strategy.run(lambda x: x[x > 3.0, None], args=(X,))
 
 
 def test_a_loop_over_rows_of_which_there_are_none():

@@ -1,0 +1,15 @@
+"""Arrays of which a program takes as many entries as only the running program knows: `tf.boolean_mask` in a step.
+
+Programs have arrays of fixed shapes. So a *selected* array keeps all entries in place, and beside them, for each axis that a
+mask chose from, which entries the mask took: its *selection*. Functions compute on all of them, and reductions leave out
+those that were not taken. What was not taken is filled with the first entry that was, so that it gives neither infinity nor
+NaN where the entries that count give none.
+"""
+
+from frontends.tf.selected.dispatch import on_selected as on_selected
+from frontends.tf.selected.making import coordinates as coordinates
+from frontends.tf.selected.making import masked as masked
+from frontends.tf.selected.making import takes_masks as takes_masks
+from frontends.tf.selected.selected import Selected as Selected
+from frontends.tf.selected.sizes import SelectedShape as SelectedShape
+from frontends.tf.selected.sizes import common_shape as common_shape
