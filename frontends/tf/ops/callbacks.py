@@ -126,11 +126,16 @@ def _decorator(caller: str, declared: Nested, *, as_numpy: bool, stateful: bool)
 
 
 def _dtype_of(spec: Any) -> DTypeLike:
-    return spec.dtype if hasattr(spec, "shape") else spec
+    return spec.dtype if _has_shape(spec) else spec
+
+
+def _has_shape(spec: Any) -> bool:
+    """Tells a `tf.TensorSpec` from a dtype: those of NumPy have shapes of their own."""
+    return hasattr(spec, "shape") and not isinstance(spec, np.dtype)
 
 
 def _shape_of(spec: Any) -> tuple[int, ...] | None:
-    shape = getattr(spec, "shape", None)
+    shape = spec.shape if _has_shape(spec) else None
     return None if shape is None or None in shape else tuple(shape)
 
 

@@ -258,3 +258,14 @@ def test_texts_come_out_of_a_map(call, function):
     assert list(shouted.as_numpy_iterator()) == [b"AA", "B\u00fc".encode()]
     (both,) = shouted.batch(2).as_numpy_iterator()
     assert both.tolist() == [b"AA", "B\u00fc".encode()]
+
+
+def test_results_have_the_dtypes_of_arrays():
+    texts = tf.data.Dataset.from_tensor_slices((["a", "b"], [2.0, 1.0]))
+
+    def swap(text, n):
+        return tf.py_function(lambda text, n: (text, n * 2), [text, n], (text.dtype, n.dtype))
+
+    assert list(texts.map(swap).as_numpy_iterator()) == [(b"a", 4.0), (b"b", 2.0)]
+    doubled = tf.py_function(lambda x: x * 2, [tf.constant(X)], np.dtype(np.float32))
+    assert doubled.tolist() == [2, 4]
