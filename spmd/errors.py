@@ -58,7 +58,7 @@ class RecordedGradientError(SpmdError, RuntimeError):
 
 
 class BatchError(SpmdError, ValueError):
-    """A batch whose structure or shape cannot be split over replicas."""
+    """A batch that is missing, or whose structure or shape cannot be split over replicas."""
 
 
 class ProcessMismatchError(SpmdError, RuntimeError):

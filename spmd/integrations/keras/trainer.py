@@ -14,6 +14,7 @@ from typing import Any
 
 import keras
 
+from spmd.errors import BatchError
 from spmd.integrations.keras.batch_functions import (
     logging_function,
     predicting_function,
@@ -54,11 +55,22 @@ def state_in_variables(get: Method, /, self: Model, **wanted: bool) -> PyTree:
 
 
 def build_if_possible(build: Method, /, self: Model, *args: object, **kwargs: object) -> None:
-    """Wraps `Trainer._symbolic_build`: a placed model may have a step and no `call`, as a GAN has."""
-    if placement_of(self) is None:
-        build(self, *args, **kwargs)
-    elif type(self).call is not _MODEL.call:
-        with warnings.catch_warnings():
-            # It looks at host batches, whose 64-bit numbers the engine narrows and checks later.
-            warnings.filterwarnings("ignore", message="Explicitly requested dtype")
+    """Wraps `Trainer._symbolic_build`: a placed model may have a step and no `call`, as a GAN has.
+
+    Raises:
+        BatchError: there is no batch to build the model for.
+    """
+    try:
+        if placement_of(self) is None:
             build(self, *args, **kwargs)
+        elif type(self).call is not _MODEL.call:
+            with warnings.catch_warnings():
+                # It looks at host batches, whose 64-bit numbers the engine narrows and checks later.
+                warnings.filterwarnings("ignore", message="Explicitly requested dtype")
+                build(self, *args, **kwargs)
+    except StopIteration as end:
+        raise BatchError(
+            f"The model {self.name!r} expected at least one batch of data, but there is none: the dataset is empty. With "
+            "drop_remainder=True it is if it has fewer rows than a batch: batch(size) without it keeps them. "
+            "Look at its first batch: next(iter(dataset))."
+        ) from end

@@ -8,8 +8,9 @@ import pytest
 from keras import layers
 
 import spmd
+from spmd.errors import BatchError
 from spmd.integrations.keras import distribute_model
-from spmd.integrations.keras.trainer import make_function
+from spmd.integrations.keras.trainer import build_if_possible, make_function
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(37, 3)).astype(np.float32)
@@ -185,3 +186,16 @@ def test_what_keras_makes_is_returned_for_a_model_without_a_placement():
 
     model = Unplaced()
     assert make_function("predict", lambda *given: given, model, True) == (model, True)
+
+
+@pytest.mark.parametrize("replicas", [0, 2])
+def test_data_without_batches_is_an_error_that_says_so(replicas):
+    model = keras.Sequential([keras.Input((2,)), layers.Dense(1)])
+    if replicas:
+        distribute_model(model, spmd.make_mesh(["cpu:0", "cpu:1"]))
+
+    def build(model):
+        next(iter(()))
+
+    with pytest.raises(BatchError, match="the dataset is empty"):
+        build_if_possible(build, model)
