@@ -42,12 +42,32 @@ _IN_PYTHON = {
     "tf.contrib.lookup": ("ops.lookup_ops",),
     "tf.data": ("data", "data.ops.dataset_ops"),
     "tf.data.experimental": ("data.experimental",),
+    "tf.distribute": (
+        *("distribute.collective_util", "distribute.cross_device_ops", "distribute.distribute_lib"),
+        *("distribute.distribution_strategy_context", "distribute.mirrored_strategy"),
+        *("distribute.one_device_strategy", "distribute.reduce_util"),
+    ),
+    "tf.distribute.cluster_resolver": (
+        *("distribute.cluster_resolver", "distribute.cluster_resolver.cluster_resolver"),
+        "distribute.cluster_resolver.tfconfig_cluster_resolver",
+        "distribute.cluster_resolver.tpu_cluster_resolver",
+    ),
+    "tf.distribute.experimental.coordinator": ("distribute.coordinator.cluster_coordinator",),
     "tf.dtypes": ("framework.dtypes",),
     "tf.errors": ("framework.errors", "framework.errors_impl"),
     "tf.keras": ("keras",),
+    "tf.keras.optimizers": tuple(
+        f"keras.optimizer_v2.{name}"
+        for name in (
+            *("adadelta", "adagrad", "adam", "adamax", "ftrl", "gradient_descent", "nadam"),
+            "rmsprop",
+        )
+    ),
+    "tf.keras.optimizers.schedules": ("keras.optimizer_v2.learning_rate_schedule",),
     "tf.nest": ("data.util.nest", "util.nest"),
     "tf.saved_model": ("saved_model.signature_constants", "saved_model.tag_constants"),
     "tf.test": ("platform.test",),
+    "tf.types.experimental.distributed": ("distribute.values",),
 }
 _OF_ESTIMATORS = {
     "tf.compat.v1.estimator": (

@@ -1,7 +1,7 @@
 """Arguments and methods of Keras 2's layers, models, losses, metrics and variables that scripts still use.
 
 Internals of Keras that this touches: `Layer._input_shape_arg`, `._call_signature` and `._flatten_layers`, `Sequential._layers`,
-`Variable._synchronization` and `._shape`; tests/frontends/tf/keras/test_keras_2.py runs it on every supported version.
+`Variable._synchronization`, `._shape`, `._name` and `._path`, `name_scope`; tests/frontends/tf/keras/test_keras_2.py runs it on every supported version.
 """
 
 import enum
@@ -46,6 +46,30 @@ def take_former_arguments(make: Method, /, self: KerasObject, *args: Any, **kwar
         self._tf_batch_input_shape = tuple(batch_shape)
     elif shape is not None:
         self._input_shape_arg = tuple(shape)
+
+
+def take_slash(make: Method, /, self: KerasObject, name: str | None = None) -> None:
+    """Wraps `Operation.__init__`: takes the name `block1/conv`, which Keras 3 refuses."""
+    if isinstance(name, str) and "/" in name:
+        make(self, name=_without_slash(name))
+        self.name = name
+    else:
+        make(self, name=name)
+
+
+def open_with_slash(
+    make: Method, /, self: KerasObject, name: str, *args: object, **kwargs: object
+) -> None:
+    """Wraps `name_scope.__init__`: what a layer of such a name makes has it in its path."""
+    if isinstance(name, str) and "/" in name:
+        make(self, _without_slash(name), *args, **kwargs)
+        self.name = name
+    else:
+        make(self, name, *args, **kwargs)
+
+
+def _without_slash(name: str) -> str:
+    return name.replace("/", "_")
 
 
 def _layer_parameters(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -140,6 +164,18 @@ def take_targets_of_rank_1(
     return match(x1, x2, *args, **kwargs)
 
 
+def take_named_target(
+    call: Method, /, self: KerasObject, y_true: Any, y_pred: Any, sample_weight: Any = None
+) -> Any:
+    """Wraps the losses and metrics that a model was compiled with: the target of its one output may stand under its name."""
+    if not isinstance(y_pred, dict | list | tuple):
+        y_true, sample_weight = (
+            next(iter(each.values())) if isinstance(each, dict) and len(each) == 1 else each
+            for each in (y_true, sample_weight)
+        )
+    return call(self, y_true, y_pred, sample_weight)
+
+
 def take_row(adjust: Method, /, self: KerasObject, flat_inputs: Sequence[Any]) -> list[Any]:
     """Wraps `Functional._adjust_input_rank`: takes an input without the axis of rows, whose layers then get it like that."""
     is_row = [
@@ -216,7 +252,13 @@ def take_name_first(
             "Synchronization value can be set to VariableSynchronization.ON_READ only for "
             "non-trainable variables. Leave trainable= out, or make it False."
         )
+    name: Any = named.get("name")
+    slash = isinstance(name, str) and "/" in name
+    if slash:
+        named["name"] = _without_slash(name)
     variable = add(self, **named)
+    if slash:
+        variable._name, variable._path = name, f"{variable._path[: -len(name)]}{name}"
     if synchronization is not None:
         variable._synchronization = synchronization
     return variable

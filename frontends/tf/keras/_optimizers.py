@@ -17,6 +17,7 @@ from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.graph import current_graph
 from frontends.tf.indexed_slices import is_slices
 from frontends.tf.keras._weights import as_weight
+from frontends.tf.module import Module
 from frontends.tf.variable import Variable
 from spmd.integrations.keras import Method, Optimizer
 
@@ -30,13 +31,36 @@ def take_lr(
     lr: object = None,
     **kwargs: object,
 ) -> None:
-    """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer or an array."""
+    """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer, an array or a variable."""
     rate = learning_rate if lr is None else lr
+    if isinstance(rate, Variable) and rate.shape == ():
+        rate = VariableRate(rate)
     if isinstance(rate, jax.Array) and current_graph() is not None:
         rate = TracedRate(rate)
     elif isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
         rate = float(rate)
     make(self, rate, *args, **kwargs)
+
+
+class VariableRate(Module):
+    """A learning rate in a variable: Keras asks for it at each step, so what is assigned to it holds from then on."""
+
+    def __init__(self, rate: VariableLike) -> None:
+        """Holds the variable."""
+        super().__init__()
+        self.rate = rate
+
+    def __call__(self) -> VariableLike:
+        """Returns the variable."""
+        return self.rate
+
+    def assign(self, rate: TensorLike) -> None:
+        """Changes the variable; Keras calls this for `optimizer.learning_rate = rate`."""
+        self.rate.assign(rate)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the number."""
+        return {"rate": float(self.rate)}
 
 
 class TracedRate(optimizers.schedules.LearningRateSchedule):
@@ -53,6 +77,14 @@ class TracedRate(optimizers.schedules.LearningRateSchedule):
     def get_config(self) -> dict[str, Any]:
         """Returns no options: a tensor has none."""
         return {}
+
+
+def save_rate(get_config: Method, /, self: Optimizer) -> dict[str, Any]:
+    """Wraps `Optimizer.get_config`: of a learning rate in a variable, the number is saved."""
+    config = get_config(self)
+    if isinstance(self._learning_rate, VariableRate):
+        config["learning_rate"] = float(self._learning_rate.rate)
+    return config
 
 
 def take_no_name(make: Method, /, self: Any, *args: object, **kwargs: Any) -> None:

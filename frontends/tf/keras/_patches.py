@@ -10,11 +10,14 @@ import functools
 
 import keras
 import keras.src.backend
+import keras.src.backend.common.name_scope
 import keras.src.layers.preprocessing.discretization
 import keras.src.layers.preprocessing.normalization
 import keras.src.legacy.backend
 import keras.src.legacy.layers
 import keras.src.losses.losses
+import keras.src.ops.numpy
+import keras.src.ops.operation
 import keras.src.utils.audio_dataset_utils
 import keras.src.utils.dataset_utils
 import keras.src.utils.file_utils
@@ -24,7 +27,7 @@ import keras.src.utils.text_dataset_utils
 import keras.src.utils.timeseries_dataset_utils
 from keras.src.legacy.saving import legacy_h5_format
 from keras.src.models import functional
-from keras.src.trainers import data_adapters
+from keras.src.trainers import compile_utils, data_adapters
 from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils.tracking import Tracker
 
@@ -111,6 +114,15 @@ def patches() -> tuple[Patch, ...]:
         around(layer, "get_weights", _parts.with_wholes, parts, "self"),
         around(layer, "set_weights", _parts.with_wholes, parts, "self weights"),
         around(
+            *(keras.src.ops.operation.Operation, "__init__", _keras_2.take_slash),
+            "Keras 2 takes names with a slash",
+        ),
+        around(
+            *(keras.src.backend.common.name_scope.name_scope, "__init__"),
+            *(_keras_2.open_with_slash, "names may have a slash"),
+            "self name caller deduplicate override_parent",
+        ),
+        around(
             *(layer, "__init__", _keras_2.take_former_arguments),
             "a first layer may name its input's shape",
             "self activity_regularizer trainable dtype autocast name kwargs",
@@ -178,6 +190,13 @@ def patches() -> tuple[Patch, ...]:
             *(layer, "get_build_config", _lookup.build_config),
             "shapes of texts are none of Keras's",
         ),
+        *(
+            around(cls, method, _keras_2.take_named_target, "Keras 2 takes {name: target}")
+            for cls, method in (
+                (compile_utils.CompileLoss, "__call__"),
+                (compile_utils.CompileMetrics, "update_state"),
+            )
+        ),
         around(
             *(functional.Functional, "_adjust_input_rank", _keras_2.take_row),
             "in a dataset's map function, a model may be called with one row",
@@ -216,6 +235,13 @@ def patches() -> tuple[Patch, ...]:
                 "self" if name == "neg" else "self other",
             )
             for name in _symbolic.OPERATORS
+        ),
+        *(
+            around(
+                *(getattr(keras.src.ops.numpy, name), "compute_output_spec"),
+                *(_symbolic.stay_dense, "a product with a number is dense"),
+            )
+            for name in ("Multiply", "Divide", "DivideNoNan")
         ),
         # Layers in map functions of datasets.
         around(
@@ -278,6 +304,7 @@ def patches() -> tuple[Patch, ...]:
         # Optimizers.
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
         around(optimizer, "__init__", _optimizers.take_lr, "Keras 2 calls the learning rate lr"),
+        around(optimizer, "get_config", _optimizers.save_rate, "a learning rate may be a variable"),
         *(
             around(cls, "__init__", _optimizers.take_no_name, "Keras 2 takes None for a name")
             for cls in schedules

@@ -30,6 +30,8 @@ from spmd.state import writes_undone
 
 # They stand for unknown sizes; as a reshape divides sizes, many numbers divide them.
 _SIZES = (840, 1680)
+# For layers that hold a table with a row for each place, and slice it: it may have fewer rows than that.
+_SMALL_SIZES = (12, 24)
 _VALUES = "_tf_values"
 _VALUE_TYPES = (np.ndarray, np.generic, int, jax.Array)
 _NO_VALUE_ERRORS = (
@@ -243,6 +245,16 @@ def operate(name: str, original: Method, /, self: KerasObject, *other: Any) -> A
     return original(self, *other)
 
 
+def stay_dense(
+    compute: Method, /, self: KerasObject, x1: KerasObject, x2: KerasObject
+) -> KerasObject:
+    """Wraps `compute_output_spec` of products and quotients: Keras takes a number for a sparse tensor."""
+    result = compute(self, x1, x2)
+    if result.sparse and not any(getattr(each, "sparse", False) for each in (x1, x2)):
+        return keras.KerasTensor(result._shape, dtype=result.dtype)
+    return result
+
+
 # What TensorFlow's tensors have.
 
 
@@ -284,11 +296,12 @@ def infer_with_sizes(
             leaves = [leaf for leaf in keras.tree.flatten((args, kwargs)) if _is_array(leaf)]
             if not any(None in leaf.shape for leaf in leaves):
                 raise
-            with contextlib.suppress(Exception):
-                first, second = (
-                    infer(fn, *_sized(args, size), **_sized(kwargs, size)) for size in _SIZES
-                )
-                return keras.tree.map_structure(_merged, first, second)
+            for sizes in (_SIZES, _SMALL_SIZES):
+                with contextlib.suppress(Exception):
+                    first, second = (
+                        infer(fn, *_sized(args, size), **_sized(kwargs, size)) for size in sizes
+                    )
+                    return keras.tree.map_structure(_merged, first, second)
             raise
 
 

@@ -62,7 +62,8 @@ def describe(operand: Any) -> str:
     is_variable = hasattr(operand, "__jax_array__") and not isinstance(operand, jax.Array)
     is_array = isinstance(operand, jax.Array | np.ndarray) and operand.ndim
     if isinstance(operand, Tracer) or is_variable or is_array:
-        return f"{operand.dtype.name}{list(operand.shape)}"
+        dtype = getattr(operand.dtype, "name", operand.dtype)  # Keras says it in a text
+        return f"{dtype}{list(operand.shape)}"
     text = repr(operand)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 

@@ -34,6 +34,18 @@ def test_a_public_module_exists(path):
             "from frontends.tf.data.experimental import AUTOTUNE",
         ),
         (
+            "from tensorflow.python.distribute.values import PerReplica",
+            "from frontends.tf.types.distributed import PerReplica",
+        ),
+        (
+            "from tensorflow.python.distribute import distribute_lib as ds",
+            "from frontends.tf import distribute as ds",
+        ),
+        (
+            "from tensorflow.python.keras.optimizer_v2.adam import Adam",
+            "from frontends.tf.keras.optimizers import Adam",
+        ),
+        (
             "from tensorflow.contrib.tpu.python.tpu import tpu_config",
             "from frontends.tf.contrib import tpu as tpu_config",
         ),

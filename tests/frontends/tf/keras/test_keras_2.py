@@ -1,5 +1,7 @@
 """Arguments and methods of Keras 2's classes, outside of replicas and in them."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -389,3 +391,56 @@ def test_classes_are_encoded_in_the_type_that_is_asked_for():
 def test_a_schedule_without_a_name_has_its_classes():
     schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.5, 10, 0.5, name=None)
     assert float(schedule(10)) == 0.25
+
+
+def test_names_may_have_a_slash(tmp_path):
+    class Block(keras.layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.dense = keras.layers.Dense(2, name="dense/1")
+
+        def build(self, input_shape):
+            self.scale = self.add_weight(name="scale/all", shape=(3,), initializer="ones")
+            super().build(input_shape)
+
+        def call(self, inputs):
+            return self.dense(inputs * self.scale)
+
+    block = Block(name="block/1")
+    block(np.ones((2, 3), np.float32))
+    assert block.name == "block/1"
+    assert [weight.path for weight in block.weights] == [
+        "block/1/scale/all",
+        "block/1/dense/1/kernel",
+        "block/1/dense/1/bias",
+    ]
+    assert block.scale.name == "scale/all"
+    inputs = keras.Input((3,), name="image/input")
+    model = keras.Model(inputs, keras.layers.Dense(2, name="head/out")(inputs), name="net/1")
+    for file in ("model.keras", "model.h5"):
+        model.save(tmp_path / file)
+        loaded = keras.models.load_model(tmp_path / file)
+        assert loaded.name == "net/1"
+        np.testing.assert_array_equal(
+            loaded.get_layer("head/out").kernel, model.get_layer("head/out").kernel
+        )
+
+
+@pytest.mark.parametrize("strategy", [None, "mirrored"])
+def test_the_target_of_one_output_may_stand_under_its_name(strategy):
+    x, y = np.ones((8, 3), np.float32), np.ones((8, 2), np.float32)
+
+    def fit(target):
+        with mirrored().scope() if strategy else contextlib.nullcontext():
+            inputs = keras.Input((3,))
+            outputs = keras.layers.Dense(2, kernel_initializer="ones", name="out")(inputs)
+            model = keras.Model(inputs, outputs)
+            model.compile("sgd", lambda y, p: tf.reduce_mean(tf.square(y - p), -1), metrics=["mae"])
+        data = tf.data.Dataset.from_tensor_slices((x, target)).batch(4)
+        return model.fit(data, validation_data=data, verbose=0).history
+
+    named = fit({"out": y})
+    assert named == fit(y)
+    # As tf_keras of TensorFlow 2.21 gives it.
+    assert named["loss"][0] == pytest.approx(3.8432002, rel=1e-6)
+    assert named["mae"][0] == pytest.approx(1.96, rel=1e-6)

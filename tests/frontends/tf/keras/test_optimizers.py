@@ -228,3 +228,35 @@ def test_a_schedule_may_hold_a_variable():
 
     np.testing.assert_allclose([step() for _ in range(4)], [0.8, 0.64, 0.576, 0.5184], rtol=1e-6)
     assert schedule.now == 0.05
+
+
+@pytest.mark.parametrize("how", ["run", "fit"])
+def test_the_learning_rate_may_be_a_variable(how, tmp_path):
+    strategy = mirrored()
+    with strategy.scope():
+        rate = tf.Variable(0.25, trainable=False)
+        optimizer = keras.optimizers.SGD(rate)
+        model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+        model.compile(optimizer, lambda y, p: p)
+
+    def step():
+        weights = model.trainable_variables
+        optimizer.apply_gradients([(tf.ones_like(weights[0]) / 2, weights[0])])
+
+    def change():
+        before = model.get_weights()[0]
+        strategy.run(step) if how == "run" else model.fit(
+            np.ones((2, 1)), np.ones((2, 1)), verbose=0
+        )
+        return float((before - model.get_weights()[0]).item())
+
+    assert change() == pytest.approx(0.25)
+    rate.assign(0.5)
+    assert change() == pytest.approx(0.5)
+    optimizer.learning_rate = 1.0
+    assert (float(rate), float(optimizer.lr)) == (1.0, 1.0)
+    assert change() == pytest.approx(1.0)
+    optimizer.learning_rate.assign(0.125)
+    assert optimizer.get_config()["learning_rate"] == 0.125
+    optimizer.learning_rate = keras.optimizers.schedules.ExponentialDecay(0.5, 10, 0.5)
+    assert float(optimizer.learning_rate) < 0.5

@@ -185,3 +185,24 @@ def test_a_model_with_sizes_is_exported(tmp_path):
     loaded = tf.saved_model.load(tmp_path / "model")
     for rows in (2, 3):
         assert loaded(tf.ones([rows, 4])).shape == (rows * 2, 2)
+
+
+def test_a_product_with_a_number_is_dense():
+    x = keras.Input((3,))
+    for product in (x * 2.0, 2.0 * x, 2.0 / x, x * tf.math.sqrt(4.0)):
+        assert not product.sparse
+    assert (keras.Input((3,), sparse=True) * 2.0).sparse
+
+
+def test_a_layer_may_slice_a_table_of_few_rows():
+    class Positions(keras.layers.Layer):
+        table = tf.range(32.0)[tf.newaxis, :, tf.newaxis]
+
+        def call(self, inputs):
+            return inputs + self.table[:, : tf.shape(inputs)[1]]
+
+    x = keras.Input((None, 4))
+    model = keras.Model(x, Positions()(x * tf.math.sqrt(4.0)))
+    assert model.output_shape == (None, None, 4)
+    values = np.ones((2, 5, 4), np.float32)
+    np.testing.assert_array_equal(model(values), 2.0 + np.arange(5.0)[:, None] + 0 * values)

@@ -59,6 +59,7 @@ def test_descriptions():
     assert describe(np.ones([2, 1])) == "float64[2, 1]"
     assert describe([jnp.ones(3), 1.5, "a", None, 5]) == "[float32[3], 1.5, 'a', None, ...]"
     assert describe(tf.Variable([1.0])) == "float32[1]"
+    assert describe(tf.keras.Variable([1.0])) == "float32[1]"
     assert len(describe("long" * 100)) == 60
 
 
