@@ -182,9 +182,21 @@ def _without_magics(lines: list[str]) -> list[str]:
     goes_on = False
     indent = ""
     for line in lines:
-        is_magic = goes_on or _MAGIC.match(line) is not None
+        is_magic = goes_on or (_MAGIC.match(line) is not None and not _is_open(replaced))
         if not goes_on:
             indent = line[: len(line) - len(line.lstrip())]
         goes_on = is_magic and line.endswith("\\")
         replaced.append(f"{indent}pass" if is_magic else line)
     return replaced
+
+
+def _is_open(lines: list[str]) -> bool:
+    """Tells whether lines end within a statement or a text: `%` that begins the next one is an operator then."""
+    try:
+        for _ in tokenize.generate_tokens(iter([f"{line}\n" for line in lines]).__next__):
+            pass
+    except tokenize.TokenError as error:
+        return "EOF in multi-line" in str(error) or "triple-quoted" in str(error)
+    except SyntaxError:
+        return False
+    return False

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from frontends.tf._shaped_texts import ShapedTexts
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
@@ -20,7 +21,10 @@ from frontends.tf.ops.convert import (
     static_shape,
 )
 from frontends.tf.ops.shapeless import ShapelessResult
-from spmd import _jax_internals
+from spmd._jax_internals import is_interposed, is_tracing
+
+# Bytes. Larger arrays are copied faster by a program.
+_JOINED_ON_HOST = 1 << 24
 
 
 def shape(input: TensorLike, out_type: DTypeLike = "int32", name: str | None = None) -> Any:
@@ -48,7 +52,7 @@ def _integers(value: TensorLike, dtype: DTypeLike) -> Any:
     if has_symbolic_size(value):
         # In an exported program, or where Keras asks for shapes: arithmetic on these keeps them sizes.
         return np.asarray(value, object)[()]
-    if _jax_internals.is_tracing():
+    if is_tracing():
         return np.asarray(value, jax_dtype(dtype))[()]
     return jnp.asarray(value, jax_dtype(dtype))
 
@@ -109,7 +113,30 @@ def _join(function: Callable[..., jax.Array], values: Nested, axis: int) -> jax.
         parts = [np.asarray(value, object) for value in values]
         return join(parts, axis=axis)  # pyright: ignore[reportReturnType]
     with computed_now(values):
-        return function([convert_to_tensor(value) for value in values], axis=axis)
+        arrays = [convert_to_tensor(value) for value in values]
+        if not is_tracing() and not is_interposed() and _are_alike_on_host(arrays):
+            # A program is made for its shapes: results that grow from step to step would have one compiled in each.
+            join = np.stack if function is jnp.stack else np.concatenate
+            joined = join([np.asarray(array) for array in arrays], axis=axis)
+            place = next((array.sharding for array in arrays if array.committed), None)
+            return jax.device_put(joined, place)
+        return function(arrays, axis=axis)
+
+
+def _are_alike_on_host(arrays: Sequence[Any]) -> bool:
+    """Tells whether NumPy can join arrays: they are known, in the memory of the host, of one type, and not large."""
+    return (
+        bool(arrays)
+        and all(
+            isinstance(array, jax.Array) and not isinstance(array, Tracer) and not array.weak_type
+            for array in arrays
+        )
+        and len({array.dtype for array in arrays}) == 1
+        and isinstance(arrays[0].dtype, np.dtype)  # no keys of random numbers
+        and sum(array.nbytes for array in arrays) <= _JOINED_ON_HOST
+        and len(devices := set().union(*(array.devices() for array in arrays))) == 1
+        and all(device.platform == "cpu" for device in devices)
+    )
 
 
 def concat(values: Nested, axis: int, name: str | None = None) -> jax.Array:

@@ -92,9 +92,12 @@ def test_cells_may_begin_with_blanks(tmp_path):
         ("%%writefile -a half.py\n  x = (", ["pass", "pass"]),
         ("%%writefile data.txt\ntf.foo", ["pass", "pass"]),
         ("%%timer\ntf.foo", ["pass", "pass"]),
+        ("!ls\nprint('%d'\n  %(1))\n%cd x", ["pass", "print('%d'", "  %(1))", "pass"]),
+        ("%cd x\nx = 3 \\\n  % 2", ["pass", "x = 3 \\", "  % 2"]),
+        ('%cd x\nx = """\n!ls\n"""\n!ls', ["pass", 'x = """', "!ls", '"""', "pass"]),
     ],
 )
-def test_cells_that_are_timed_or_write_a_module_are_python(tmp_path, cell, python):
+def test_cells_are_python_but_for_what_only_ipython_takes(tmp_path, cell, python):
     path = tmp_path / "a.ipynb"
     path.write_text(notebook(("code", cell)))
     assert read(path).text.splitlines() == python

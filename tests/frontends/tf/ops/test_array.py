@@ -20,6 +20,29 @@ def test_pad(mode):
     same(tf.pad([1], [[1, 0]], constant_values=9), np.array([9, 1], I32))
 
 
+def test_nothing_is_compiled_for_arrays_that_grow(caplog):
+    total = tf.zeros([1, 2])
+    rows = [tf.constant(row) for row in np.arange(6, dtype=np.float32).reshape(3, 1, 2)]
+    with jax.log_compiles(), caplog.at_level("DEBUG"):
+        for row in rows:
+            total = tf.concat([total, row], axis=0)
+        pairs = tf.stack([total, total], axis=-1)
+    assert "Compiling" not in caplog.text
+    same(total, np.array([[0, 0], [0, 1], [2, 3], [4, 5]], np.float32))
+    same(pairs, np.stack([total, total], axis=-1))
+
+
+def test_what_is_joined_stays_on_its_device_and_has_a_gradient():
+    device = jax.devices("cpu")[1]
+    on_second = jax.device_put(np.ones(2, np.float32), device)
+    assert tf.concat([on_second, on_second], axis=0).devices() == {device}
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.concat([x, 3 * x], axis=0))
+    same(tape.gradient(y, x), np.array([4, 4], np.float32))
+
+
 def test_joining_and_splitting():
     same(tf.concat([X, X], axis=1), np.concatenate([X, X], 1))
     same(tf.concat([[1], [2, 3]], 0), np.array([1, 2, 3], I32))
