@@ -1,0 +1,110 @@
+"""Operators that have their matrix: full ones, and lower triangular ones."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import solve_triangular
+
+from frontends.tf._typing import TensorLike
+from frontends.tf.linear_operators.operator import CLASSES, LinearOperator
+from frontends.tf.ops.convert import convert_to_tensor
+
+
+class _OfMatrix(LinearOperator):
+    """An operator that has its matrix."""
+
+    def __init__(self, matrix: TensorLike, **known: Any) -> None:
+        super().__init__(**known)
+        self._entries = convert_to_tensor(matrix)
+        if self._entries.ndim < 2:
+            raise ValueError(
+                f"Expected at least 2 dimensions, got the shape {self._entries.shape}."
+            )
+
+    def _sizes(self) -> tuple[int, ...]:
+        return self._entries.shape
+
+    def _dtype(self) -> np.dtype:
+        return self._entries.dtype
+
+    def _dense(self) -> jax.Array:
+        return self._entries
+
+
+class LinearOperatorFullMatrix(_OfMatrix):
+    """A matrix `[..., rows, columns]` as an operator.
+
+    Source: `tf.linalg.LinearOperatorFullMatrix`.
+    """
+
+    def __init__(
+        self,
+        matrix: TensorLike,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorFullMatrix",
+    ) -> None:
+        """Takes a matrix."""
+        super().__init__(
+            matrix,
+            is_non_singular=is_non_singular,
+            is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite,
+            is_square=is_square,
+            name=name,
+        )
+
+    @property
+    def matrix(self) -> jax.Array:
+        """The matrix."""
+        return self._entries
+
+
+class LinearOperatorLowerTriangular(_OfMatrix):
+    """The lower triangle of a square matrix; entries above the diagonal are ignored.
+
+    Source: `tf.linalg.LinearOperatorLowerTriangular`.
+    """
+
+    def __init__(
+        self,
+        tril: TensorLike,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorLowerTriangular",
+    ) -> None:
+        """Takes a matrix."""
+        super().__init__(
+            jnp.tril(convert_to_tensor(tril)),
+            is_non_singular=is_non_singular,
+            is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite,
+            is_square=is_square,
+            name=name,
+        )
+
+    @property
+    def tril(self) -> jax.Array:
+        """The triangle."""
+        return self._entries
+
+    def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
+        batch = jnp.broadcast_shapes(self._entries.shape[:-2], rhs.shape[:-2])
+        matrix = jnp.broadcast_to(self._entries, (*batch, *self._entries.shape[-2:]))
+        columns = jnp.broadcast_to(rhs, (*batch, *rhs.shape[-2:]))
+        return solve_triangular(matrix, columns, trans="C" if adjoint else "N", lower=True)
+
+    def _determinant(self) -> jax.Array:
+        return jnp.prod(self._diagonal(), -1)
+
+    def _log_abs_determinant(self) -> jax.Array:
+        return jnp.sum(jnp.log(jnp.abs(self._diagonal())), -1)
+
+
+CLASSES["LowerTriangular"] = LinearOperatorLowerTriangular
