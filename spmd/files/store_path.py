@@ -151,10 +151,7 @@ class StorePath:
 
     def iterdir(self) -> "Iterator[StorePath]":
         """Lists what is in a folder, sorted."""
-        with self._opened() as (system, path):
-            found = [each["name"].rstrip("/") for each in system.ls(path, detail=True)]
-        own = path.rstrip("/")
-        yield from (self / name.rpartition("/")[2] for name in sorted(found) if name != own)
+        yield from map(self.joinpath, self._listed())
 
     def files(self) -> dict[str, int]:
         """Lists the files in a folder and in those in it: their sizes, by their paths in this folder."""
@@ -184,9 +181,11 @@ class StorePath:
 
     def walk(self, top_down: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
         """Yields each folder in this one, itself included: its URL, and the names of folders and of files in it."""
-        folders, files = list[str](), list[str]()
-        for entry in _entries(self):
-            (folders if entry.is_dir() else files).append(entry.name)
+        listed = dict[str, bool]()
+        with contextlib.suppress(FileNotFoundError):
+            listed = self._listed()
+        folders = [name for name, is_folder in listed.items() if is_folder]
+        files = [name for name, is_folder in listed.items() if not is_folder]
         if top_down:
             yield self.url, folders, files
         for name in folders:
@@ -277,6 +276,16 @@ class StorePath:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part)
 
+    def _listed(self) -> dict[str, bool]:
+        """Lists what is in a folder, sorted by name, and whether it is a folder; in one request."""
+        with self._opened() as (system, path):
+            found = {
+                each["name"].rstrip("/"): each["type"] == "directory"
+                for each in system.ls(path, detail=True)
+            }
+        own = path.rstrip("/")
+        return {name.rpartition("/")[2]: found[name] for name in sorted(found) if name != own}
+
     def _status(self) -> FileStatus | None:
         with self._opened() as (system, path):
             try:
@@ -289,12 +298,6 @@ class StorePath:
         system, path = file_system(self.url)
         with as_os_errors(self.url):
             yield system, path
-
-
-def _entries(folder: StorePath) -> list[StorePath]:
-    with contextlib.suppress(FileNotFoundError):
-        return list(folder.iterdir())
-    return []
 
 
 def _status_of(info: dict[str, Any]) -> FileStatus:

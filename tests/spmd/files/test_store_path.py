@@ -44,6 +44,14 @@ def test_lists(folder):
     assert list(folder.walk(top_down=False)) == [inner, outer]
 
 
+def test_a_walk_is_one_request_for_each_folder(folder, monkeypatch):
+    def refuse(self, path, **options):
+        raise AssertionError(path)
+
+    monkeypatch.setattr(MemoryFileSystem, "info", refuse)
+    assert [names for _, _, names in folder.walk()] == [["a.txt", "b.txt"], ["c.bin"]]
+
+
 class WithHosts(MemoryFileSystem):
     """Drops the host of a URL, as adlfs does: `hosts://folder@account.host/a` is `/folder/a`."""
 
