@@ -12,16 +12,15 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.parts import ARRAYS, DATA, MANIFEST
+from spmd.checkpoint.parts import ARRAYS, DATA, MANIFEST, MARK
+from spmd.cluster import wait_seconds
 from spmd.files import StoreError, StorePath
 
 _THREADS = 8
 _ATTEMPT = re.compile(re.escape(DATA) + r"[0-9a-f]{16}")
-_MARK = b"jaxtribute checkpoint"
 _Item = TypeVar("_Item")
 
 
@@ -42,10 +41,15 @@ def local_name(name: str) -> str:
 
 
 def in_threads(act: Callable[[_Item], object], items: Iterable[_Item], timeout: float) -> None:
-    """Does something with each item, with several at the same time; raises the first error, when none is being done or time is over.
+    """Applies a function to each item, several at a time; raises the first error once all calls have ended or the time is up.
+
+    Args:
+        act: the function.
+        items: what it is called with.
+        timeout: seconds for all of them.
 
     Raises:
-        TimeoutError: it takes longer than that; what is being done then is left to itself.
+        TimeoutError: the time is up; calls still under way are abandoned.
     """
     waiting, errors = collections.deque(items), list[BaseException]()
     deadline = time.monotonic() + timeout
@@ -68,12 +72,15 @@ def in_threads(act: Callable[[_Item], object], items: Iterable[_Item], timeout: 
     ]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    waiting.clear()
+    try:
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        is_late = any(thread.is_alive() for thread in threads)
+    finally:
+        waiting.clear()
     if errors:
         raise errors[0]
-    if any(thread.is_alive() for thread in threads):
+    if is_late:
         raise TimeoutError(f"the store did not answer within {timeout:g} s")
 
 
@@ -86,7 +93,7 @@ def check_replaceable(checkpoint: StorePath) -> None:
     names = {entry.name for entry in entries_of(checkpoint)}
     if not names or any(_ATTEMPT.fullmatch(name) for name in names):
         return
-    if MANIFEST not in names or _MARK not in (checkpoint / MANIFEST).read_bytes():
+    if MANIFEST not in names or MARK not in (checkpoint / MANIFEST).read_bytes():
         raise CheckpointError(
             f"Expected a new folder or a checkpoint, but {checkpoint} is neither: it has {min(names)!r}. Save into it, under a "
             f"name: {checkpoint / 'ckpt'}"
@@ -149,11 +156,14 @@ def entries_of(directory: StorePath) -> list[StorePath]:
 
 def complete_ones(candidates: Iterable[StorePath]) -> Iterator[StorePath]:
     """Yields those of several folders that are complete checkpoints, in their order."""
-    several = list(candidates)
-    with ThreadPoolExecutor(_THREADS) as pool:
-        for each, is_there in zip(several, pool.map(is_complete, several), strict=True):
-            if is_there:
-                yield each
+    several, complete = list(candidates), set[StorePath]()
+
+    def look(candidate: StorePath) -> None:
+        if is_complete(candidate):
+            complete.add(candidate)
+
+    in_threads(look, several, wait_seconds())
+    yield from (each for each in several if each in complete)
 
 
 def delete_leftovers(

@@ -5,13 +5,14 @@ with the final name is complete, whenever a process was killed. A checkpoint tha
 until the new one has the name, and still counts if the process is killed between the two renames.
 """
 
+import contextlib
 import os
 import re
 import shutil
 
 from spmd.checkpoint import in_stores
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.parts import ARRAYS, MANIFEST
+from spmd.checkpoint.parts import ARRAYS, MANIFEST, MARK
 from spmd.files import StorePath, is_url, plain
 from spmd.typing import StrPath
 
@@ -119,9 +120,12 @@ def make_saving_folder(path: str) -> None:
 
 
 def _may_be_replaced(path: str) -> bool:
-    # A damaged checkpoint still has one of the two.
-    parts = {ARRAYS, MANIFEST}
-    return os.path.isdir(path) and (not os.listdir(path) or not parts.isdisjoint(os.listdir(path)))
+    names = os.listdir(path) if os.path.isdir(path) else [""]
+    if not names or ARRAYS in names:  # of a damaged checkpoint, too
+        return True
+    with contextlib.suppress(OSError), open(os.path.join(path, MANIFEST), "rb") as file:
+        return MARK in file.read()
+    return False
 
 
 def publish(path: str) -> None:

@@ -1,11 +1,9 @@
 """Saving while training goes on: the caller waits for copies of the arrays, and a thread writes them.
 
-A script that ends waits for its saves, and fails if one of them failed. Internal to Python, and used here:
-`threading._register_atexit`. Nothing else runs before the thread pools close, which Orbax needs until the end.
+A script that ends waits for its saves, and fails if one of them failed.
 """
 
 import atexit
-import importlib
 import json
 import os
 import sys
@@ -28,7 +26,7 @@ from spmd.checkpoint.errors import (
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.snapshot import Snapshot, fingerprints
 from spmd.cluster import all_gather_small, current_health
-from spmd.files import StorePath, is_url, plain
+from spmd.files import StorePath, before_threads_end, is_url, plain
 
 _FIRST = 0
 
@@ -242,7 +240,5 @@ def _fail_at_exit() -> None:
         os._exit(1)
 
 
-# That module registers the end of thread pools; what is registered later runs before.
-importlib.import_module("concurrent.futures.thread")
-threading._register_atexit(_report_errors_at_exit)  # type: ignore[attr-defined]
+before_threads_end(_report_errors_at_exit)
 atexit.register(_fail_at_exit)

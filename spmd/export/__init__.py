@@ -16,6 +16,7 @@ last six months; the manifest names the version that wrote it.
 from spmd.export.artifact import Artifact as Artifact
 from spmd.export.artifact import is_artifact as is_artifact
 from spmd.export.artifact import load as load
+from spmd.export.artifact import remove as remove
 from spmd.export.artifact import save as save
 from spmd.export.endpoint import ArraySpec as ArraySpec
 from spmd.export.endpoint import Endpoint as Endpoint

@@ -28,17 +28,20 @@ from spmd.export.endpoint import (
     spec_of,
 )
 from spmd.files import StorePath, absolute, path_of, read_here
+from spmd.typing import StrPath
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
 
 _MANIFEST = "manifest.json"
 _FORMAT = "jaxtribute-export"
-_VERSION = 1
+# The second has all files but the manifest in a folder, which the manifest names.
+_VERSION, _VERSION_WITH_FOLDER = 1, 2
 _WEIGHTS = "weights"
 _STATE = "state"
-# What a manifest calls the folder of all other files, if they are in one.
+# The manifest's key for the folder that holds all other files, and the name of that: not one that a checkpoint's may have.
 _FOLDER = "folder"
-_PARTS = re.compile(r"jaxtribute-[0-9a-f]{16}")
+_PARTS = re.compile(r"jaxtribute-export-[0-9a-f]{16}")
+_TRIES = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Artifact:
 
     Attributes:
         path: the directory.
-        folder: the one that its files are in, `path` or one in it.
+        folder: where its files are: `path` itself, or a folder in it.
         endpoints: by name.
         weights: in host memory.
         weight_specs: names, shapes and dtypes of the weights.
@@ -67,10 +70,14 @@ class Artifact:
         """Reads the arrays that no endpoint needs. Blocks until they are read.
 
         Raises:
-            ExportError: they are damaged.
+            ExportError: they are damaged, or the artifact was replaced since it was loaded.
         """
         if not self.state_specs:
             return []
+        if not self.folder.is_dir():
+            raise ExportError(
+                f"The saved model {self.path} was replaced or removed since it was loaded. Load it again."
+            )
         with _damage(self.path), read_here(self.folder / _STATE) as here:
             return _read_arrays(Path(here), self.state_specs)
 
@@ -91,7 +98,18 @@ def load(path: str | os.PathLike[str]) -> Artifact:
     Source: `tf.saved_model.load`.
     """
     where = path_of(absolute(path))
-    manifest = _manifest(where)
+    for remaining in reversed(range(_TRIES)):
+        manifest = _manifest(where)
+        try:
+            return _load(where, manifest)
+        except ExportError:
+            # Unless another process has replaced it meanwhile.
+            if not remaining or _manifest(where) == manifest:
+                raise
+    raise AssertionError  # the last attempt returns or raises
+
+
+def _load(where: Path | StorePath, manifest: Mapping[str, Any]) -> Artifact:
     parts = _folder_of(where, manifest)
     with _damage(where), read_here(parts) as here:
         folder = Path(here)
@@ -134,6 +152,29 @@ def is_artifact(path: str | os.PathLike[str]) -> bool:
     return path_of(path).joinpath(_MANIFEST).is_file()
 
 
+def _is_of_this_format(path: Path | StorePath) -> bool:
+    """Tells whether a path is that of an artifact, of any version: others have manifests, too."""
+    try:
+        return json.loads(path.joinpath(_MANIFEST).read_text())["format"] == _FORMAT
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def remove(path: str | os.PathLike[str]) -> None:
+    """Deletes an artifact: in an object store its manifest first, without which it is none.
+
+    Raises:
+        OSError: it cannot be deleted.
+    """
+    where = path_of(absolute(path))
+    if isinstance(where, StorePath):
+        with contextlib.suppress(FileNotFoundError):
+            (where / _MANIFEST).unlink()
+        where.rmtree()
+    else:
+        shutil.rmtree(where)
+
+
 def _read_arrays(folder: Path, specs: Sequence[ArraySpec]) -> list[HostArray]:
     if not specs:
         return []
@@ -168,10 +209,10 @@ def _manifest(folder: Path | StorePath) -> dict[str, Any]:
         if manifest["format"] != _FORMAT:
             raise ValueError(f"its format is {manifest['format']!r}, not {_FORMAT!r}")
         version = manifest["version"]
-    if version != _VERSION:
+    if version not in (_VERSION, _VERSION_WITH_FOLDER):
         raise ExportError(
-            f"{folder} has version {version} of the format, but this jaxtribute reads version "
-            f"{_VERSION}. Load it with the jaxtribute that wrote it, or save the model again."
+            f"{folder} has version {version} of the format, but this jaxtribute reads versions "
+            f"{_VERSION} and {_VERSION_WITH_FOLDER}. Load it with the jaxtribute that wrote it, or save the model again."
         )
     return manifest
 
@@ -195,11 +236,13 @@ def save(
     weights: Sequence[tuple[str, Any]],
     state: Sequence[tuple[str, Any]] = (),
     notes: Mapping[str, Any] | None = None,
+    assets: Mapping[str, StrPath] | None = None,
 ) -> dict[str, ExportError]:
-    """Writes an artifact. Blocks until it is on disk; only one process must call it.
+    """Writes an artifact. Blocks until it is on disk or in the store; only one process must call it.
 
     It is written beside its path and then renamed, so a concurrent reader finds the old artifact or the new
-    one. Weights that are sharded over devices are gathered.
+    one. In an object store the files are put into a folder of their own, which the manifest names; that is put there last.
+    Weights that are sharded over devices are gathered.
 
     Args:
         path: the directory, or its URL in an object store; an artifact there is replaced.
@@ -207,12 +250,14 @@ def save(
         weights: pairs of a name, for people, and an array; every endpoint takes all of them.
         state: likewise, but no endpoint takes them.
         notes: what JSON can hold; `load` returns it.
+        assets: files to copy into it, by their paths there, such as `assets.extra/words.txt`.
 
     Returns:
         Why endpoints are not in it, by name: those that are not required, and cannot be exported.
 
     Raises:
         ExportError: the directory holds something else, or a required endpoint cannot be exported.
+        OSError: a file cannot be copied, or written.
 
     Examples:
         >>> import tempfile, jax.numpy as jnp
@@ -255,27 +300,33 @@ def save(
         "endpoints": {name: described for name, (described, _) in programs.items()},
         "notes": dict(notes or {}),
     }
-    with _replaced(path) as folder:
+    with _replaced(path, frozenset(assets or ())) as folder:
         for name, (_, program) in programs.items():
             (folder / _file_of(name)).write_bytes(program)
         for part, pairs in arrays.items():
             if pairs:  # Orbax refuses to write nothing
                 with ocp.PyTreeCheckpointer() as checkpointer:
                     checkpointer.save(folder / part, {str(i): a for i, (_, a) in enumerate(pairs)})
+        for name, source in (assets or {}).items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with read_here(source) as file:
+                shutil.copy(file, target)
         text = json.dumps(manifest, indent=1, default=dataclasses.asdict)
         (folder / _MANIFEST).write_text(text)
     return left_out
 
 
 @contextlib.contextmanager
-def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
-    """Yields a directory to write to, which replaces `path` if no error is raised."""
+def _replaced(path: str | os.PathLike[str], assets: frozenset[str]) -> Generator[Path]:
+    """Yields a directory to write to, which replaces `path` if no error is raised; `assets` names files that readers look for."""
     target = path_of(absolute(path))
     if isinstance(target, StorePath):
-        with _put(target) as folder:
+        with _put(target, assets) as folder:
             yield folder
         return
-    if target.exists() and not is_artifact(target) and (target.is_file() or any(target.iterdir())):
+    is_empty = target.is_dir() and not any(target.iterdir())
+    if target.exists() and not is_empty and not _is_of_this_format(target):
         raise ExportError(
             f"{target} exists, and is not a saved model that could be replaced. Expected a new path, an "
             "empty directory, or an older saved model of jaxtribute. Choose another path, or remove it."
@@ -302,27 +353,31 @@ def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
 
 
 @contextlib.contextmanager
-def _put(target: StorePath) -> Generator[Path]:
+def _put(target: StorePath, assets: frozenset[str]) -> Generator[Path]:
     """Yields a directory to write to, whose files replace those of an artifact in an object store if no error is raised.
 
     They are put into a folder of their own, which the manifest names: it is there last, so whoever reads meanwhile finds the
-    old artifact or the new one.
+    old artifact or the new one. But assets have the paths that readers know.
     """
+    kept = {name.partition("/")[0] for name in assets} | {_MANIFEST}
     names = {entry.name for entry in target.iterdir()} if target.is_dir() else set[str]()
-    is_other = _MANIFEST not in names and not all(map(_PARTS.fullmatch, names))
-    if is_other or target.is_file():
+    is_stopped_save = all(map(_PARTS.fullmatch, names - kept)) and _MANIFEST not in names
+    if target.is_file() or not (is_stopped_save or _is_of_this_format(target)):
         raise ExportError(
             f"{target} exists, and is not a saved model that could be replaced. Expected a new path, or an older saved model of "
             "jaxtribute. Choose another path, or remove it."
         )
     with tempfile.TemporaryDirectory(prefix="jaxtribute-") as folder:
         yield Path(folder)
-        parts = f"jaxtribute-{uuid.uuid4().hex[:16]}"
+        parts = f"jaxtribute-export-{uuid.uuid4().hex[:16]}"
         manifest = Path(folder, _MANIFEST)
         for file in Path(folder).rglob("*"):
+            name = str(file.relative_to(folder))
             if file.is_file() and file != manifest:
-                target.joinpath(parts, file.relative_to(folder)).upload(str(file))
-        described = {**json.loads(manifest.read_text()), _FOLDER: parts}
+                target.joinpath(*([] if name in assets else [parts]), name).upload(str(file))
+        described = json.loads(manifest.read_text())
+        described |= {"version": _VERSION_WITH_FOLDER, _FOLDER: parts}
         (target / _MANIFEST).write_text(json.dumps(described, indent=1))
-        for former in (target / name for name in names - {_MANIFEST}):
-            former.rmtree() if former.is_dir() else former.unlink()
+        with contextlib.suppress(OSError):  # it is complete; the next save deletes them
+            for former in (target / name for name in names - kept):
+                former.rmtree() if former.is_dir() else former.unlink()

@@ -1,5 +1,6 @@
 """Files and folders by path: on file systems of this machine, and by URL in object stores, through fsspec."""
 
+from spmd.files.at_exit import before_threads_end as before_threads_end
 from spmd.files.errors import MissingPackageError as MissingPackageError
 from spmd.files.errors import StoreError as StoreError
 from spmd.files.local import read_here as read_here

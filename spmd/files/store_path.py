@@ -1,12 +1,12 @@
 """`StorePath`: a file or a folder in an object store, by its URL."""
 
 import contextlib
+import dataclasses
 import glob
 import os
 import re
 import tempfile
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import IO, Any
 
 from spmd.files.errors import as_os_errors
@@ -19,14 +19,14 @@ _STRIP = re.compile(r"(?<![:/])/+$")
 _BEFORE_PATTERN = re.compile(r"[^:]+://([^*?\[]*(?=/))?")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class FileStatus:
     """What a store says of a file.
 
     Attributes:
         length: in bytes.
         is_directory: whether it is a folder.
-        mtime: when it was written, in seconds since 1970.
+        mtime: when it was written, in seconds since 1970; 0 if the store does not say.
     """
 
     length: int
@@ -34,7 +34,7 @@ class FileStatus:
     mtime: float = 0.0
 
 
-@dataclass(frozen=True, order=True)
+@dataclasses.dataclass(frozen=True, order=True)
 class StorePath:
     """A file or a folder in an object store, with methods that are called as those of `pathlib.Path`.
 
@@ -147,7 +147,12 @@ class StorePath:
     def stat(self) -> FileStatus:
         """Returns the size and the time of a file."""
         with self._opened() as (system, path):
-            return _status_of(system.info(path))
+            status = _status_of(system.info(path))
+            if status.mtime or status.is_directory:
+                return status
+            with contextlib.suppress(NotImplementedError):
+                return dataclasses.replace(status, mtime=system.modified(path).timestamp())
+            return status
 
     def iterdir(self) -> "Iterator[StorePath]":
         """Lists what is in a folder, sorted."""

@@ -33,7 +33,7 @@ class EndMark:
         """Makes it; whoever reads it meanwhile finds none."""
         text = json.dumps({"max_steps": self._max_steps, "id": uuid.uuid4().hex})
         self._folder.mkdir(parents=True, exist_ok=True)
-        if isinstance(self._path, StorePath):  # which has a whole file at once
+        if isinstance(self._path, StorePath):  # a store never shows part of a file
             self._path.write_text(text)
             return
         new = self._path.with_name(f"{_NAME}.new")

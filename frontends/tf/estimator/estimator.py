@@ -7,7 +7,6 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import NoneType
 from typing import Any
 
@@ -24,7 +23,7 @@ from frontends.tf.estimator.batch_texts import BatchTexts
 from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks, missing
 from frontends.tf.estimator.evaluation_record import log_metrics, write_metrics
-from frontends.tf.estimator.export.writing import copy_assets, receive, timestamped, write
+from frontends.tf.estimator.export.writing import receive, timestamped, write
 from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
 from frontends.tf.estimator.hooks.checkpoint_saver import (
     CheckpointSaverHook,
@@ -72,7 +71,7 @@ class Estimator:
 
     Attributes:
         config: a `RunConfig`.
-        model_dir: folder of checkpoints and summaries.
+        model_dir: folder of checkpoints and summaries, or its URL in an object store.
         params: what the model function is given.
         warm_start_from: where values for variables come from, without a checkpoint in the folder.
 
@@ -92,7 +91,7 @@ class Estimator:
         Args:
             model_fn: takes `features`, and of `labels`, `mode`, `params` and `config` what it has parameters for; returns a
                 `tf.estimator.EstimatorSpec`.
-            model_dir: folder; None takes that of the configuration, or makes a temporary one.
+            model_dir: folder or URL; None takes that of the configuration, or makes a temporary one.
             config: how to run.
             params: a dict, or an object such as `tf.contrib.training.HParams`, of which the model function gets a copy.
             warm_start_from: path of a checkpoint, or a `tf.estimator.WarmStartSettings`: values for variables, if the
@@ -383,14 +382,14 @@ class Estimator:
         checkpoint_path: StrPath | None = None,
         experimental_mode: str = ModeKeys.PREDICT,
     ) -> bytes:
-        """Writes what the model predicts to a new folder, which is named by the time. Blocks until it is on disk.
+        """Writes what the model predicts to a new folder, which is named by the time. Blocks until it is there.
 
         What differs here: the folder is none of TensorFlow's SavedModels, but holds a program for each signature; see
         `tf.saved_model.save`. `tf.saved_model.load(path).signatures["serving_default"]` serves it. The
         `serving_input_receiver_fn` is called several times.
 
         Args:
-            export_dir_base: the folder to make the new one in.
+            export_dir_base: the folder to make the new one in, or its URL in an object store.
             serving_input_receiver_fn: returns a `tf.estimator.export.ServingInputReceiver` of placeholders.
             assets_extra: files to copy, by their paths in the folder `assets.extra`.
             as_text: accepted, and not used.
@@ -416,9 +415,6 @@ class Estimator:
             )
         path = self._checkpoint_to_export(checkpoint_path)
         target = timestamped(export_dir_base)
-        # In a store an export is there when its manifest is.
-        is_here = isinstance(target, Path)
-        folder = target.with_name(f"temp-{target.name}") if is_here else target
         strategy = default_strategy()
         with in_force(strategy):
             received = receive(serving_input_receiver_fn)
@@ -435,10 +431,7 @@ class Estimator:
                     "Could not load all requested variables from checkpoint. Please make sure your model_fn does not expect "
                     f"variables that were not saved in the checkpoint {path}: {error}"
                 ) from error
-            write(folder, step, serving_input_receiver_fn, received, drawn)
-        copy_assets(folder, assets_extra or {})
-        if is_here:
-            folder.rename(target)
+            write(target, step, serving_input_receiver_fn, received, drawn, assets_extra)
         logging.info(f"SavedModel written to: {target}")
         return os.fsencode(target)
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from frontends.tf.compat.v1 import logging
 from frontends.tf.estimator.events import event_writer, write_values
-from spmd.files import is_url
 
 
 def log_metrics(metrics: Mapping[str, Any]) -> None:
@@ -31,8 +30,8 @@ def write_metrics(folder: str, metrics: Mapping[str, Any], path: str | None) -> 
         values["checkpoint_path"] = path
     writer = event_writer(folder)
     write_values(writer, values, step)
-    if writer is not None:  # others read it, from a store when it is closed
-        writer.close() if is_url(folder) else writer.flush()
+    if writer is not None:
+        writer.flush()  # others read it
 
 
 def _shown(value: Any) -> str:

@@ -2,13 +2,13 @@
 
 import abc
 import inspect
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.train.summary_iterator import summary_iterator
+from spmd import export
 from spmd.files import StorePath, path_of
 from spmd.typing import StrPath
 
@@ -248,9 +248,10 @@ def _delete_older(folder: Path | StorePath, keep: int) -> None:
     """Deletes all exports but the latest; other folders stay."""
     names = [entry.name for entry in folder.iterdir()]
     exports = [one for one in names if len(one) == 10 and one.isdigit()]
+    if isinstance(folder, StorePath):  # where one that was stopped has its final name
+        exports = [one for one in exports if export.is_artifact(folder / one)]
     for name in sorted(exports)[:-keep]:
         try:
-            older = folder / name
-            older.rmtree() if isinstance(older, StorePath) else shutil.rmtree(older)
+            export.remove(folder / name)
         except FileNotFoundError as error:
             logging.warning(f"Can not delete {folder / name} recursively: {error}")

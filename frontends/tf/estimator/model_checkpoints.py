@@ -13,7 +13,7 @@ from frontends.tf.train.checkpoint_manager import CheckpointManager
 from frontends.tf.train.checkpoint_reader import CheckpointReader
 from frontends.tf.train.checkpoint_state import get_checkpoint_state, latest_checkpoint
 from frontends.tf.train.tensor_bundle import is_bundle
-from spmd.checkpoint import View, register_view, saved_at, wait_for_saves
+from spmd.checkpoint import View, is_checkpoint, register_view, saved_at, wait_for_saves
 from spmd.errors import some_of
 from spmd.files import StorePath, path_of
 from spmd.typing import StrPath
@@ -176,7 +176,8 @@ def _with_time(path: str | None) -> tuple[str, float] | None:
         written = _bundle_saved_at(path) if is_bundle(path) else saved_at(path)
     except FileNotFoundError:
         return None
-    return (path, written) if written else None
+    # Not every store says when.
+    return (path, written) if written or is_checkpoint(path) else None
 
 
 def _bundle_saved_at(path: str) -> float:

@@ -12,8 +12,8 @@ from frontends.tf.distribute.distribute_config import DistributeConfig
 from frontends.tf.estimator.default_folder import default_folder
 from frontends.tf.estimator.remote_cluster import in_remote_cluster
 from frontends.tf.train.cluster_spec import ClusterSpec
+from spmd.checkpoint import check_path
 from spmd.cluster import read_tf_config
-from spmd.files import plain
 from spmd.typing import StrPath
 
 _DEFAULT: Any = object()
@@ -112,7 +112,7 @@ class RunConfig:
             "session_creation_timeout_secs": session_creation_timeout_secs,
             "checkpoint_save_graph_def": checkpoint_save_graph_def,
             "service": None,
-            "model_dir": None if model_dir is None else plain(model_dir),
+            "model_dir": None if model_dir is None else check_path(model_dir),
         }
         self._take_strategies(experimental_distribute)
         self._check()
@@ -193,7 +193,7 @@ class RunConfig:
         Raises:
             ValueError: two folders are named.
         """
-        given = None if model_dir is None else plain(model_dir)
+        given = None if model_dir is None else check_path(model_dir)
         if given is not None and self.model_dir not in (None, given):
             raise ValueError(
                 "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "

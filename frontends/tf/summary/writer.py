@@ -6,7 +6,6 @@ These three are `contextvars.ContextVar`s: other threads start without them, as 
 import contextlib
 import contextvars
 import itertools
-import logging
 import os
 import socket
 import threading
@@ -37,16 +36,17 @@ _CONDITION: contextvars.ContextVar[bool | Callable[[], Any]] = contextvars.Conte
     "summary_condition", default=True
 )
 _FILES = itertools.count()
-# What closes the writers of files in stores; does nothing for those that are closed.
-_OPEN = list[Callable[[], Any]]()
-_LOG = logging.getLogger(__name__)
 
 
 class SummaryWriter:
     """Appends summaries to an event file; `create_file_writer` makes one."""
 
     def __init__(
-        self, records: Any = None, max_queue: int | None = None, flush_millis: int | None = None
+        self,
+        records: Any = None,
+        max_queue: int | None = None,
+        flush_millis: int | None = None,
+        put: Callable[[], None] | None = None,
     ) -> None:
         """Makes a writer.
 
@@ -54,8 +54,9 @@ class SummaryWriter:
             records: TensorBoard's `RecordWriter`, closed with this one; None writes nothing.
             max_queue: how many events may wait to be flushed, 10 by default.
             flush_millis: after which time the next event flushes the queue, 2 minutes by default.
+            put: puts the file into its store; None if it is in none.
         """
-        self._records = records
+        self._records, self._put = records, put
         self._max_queue = 10 if max_queue is None else max_queue
         self._flush_seconds = 120 if flush_millis is None else flush_millis / 1000
         self._waiting, self._flushed_at = 0, time.monotonic()
@@ -82,7 +83,7 @@ class SummaryWriter:
             ):
                 yield self
         finally:
-            self.flush()
+            self._flush()
 
     def set_as_default(self, step: TensorLike = None) -> None:
         """Makes this the default writer from now on.
@@ -119,14 +120,21 @@ class SummaryWriter:
                 self._write_queue()
 
     def flush(self) -> None:
-        """Writes the queue to the file; blocks until programs that run have written their summaries.
+        """Writes the queue to the file; blocks until programs that run have written their summaries, and until a store has them.
 
-        Does nothing if the writer is closed, or while a program is traced.
+        Does nothing if the writer is closed, or while a program is traced. A store that does not take the file is warned of.
         """
+        if self._flush() and self._put is not None:
+            self._put()
+
+    def _flush(self) -> bool:
+        """Writes the queue, unless the writer is closed or a program is traced; tells whether it did."""
         if self._records is not None and not self._closed and not _jax_internals.is_tracing():
             jax.effects_barrier()
             with self._lock:
                 self._write_queue()
+            return True
+        return False
 
     def _write_queue(self) -> None:
         self._records.flush()
@@ -134,7 +142,7 @@ class SummaryWriter:
 
     def close(self) -> None:
         """Writes the queue and closes the file; does nothing the second time."""
-        self.flush()
+        self._flush()
         self._closed = True
         self._close()
 
@@ -152,24 +160,10 @@ class SummaryWriter:
 
 def _finish(records: Any) -> None:
     """Closes a file when programs that run have written their summaries to it."""
-    jax.effects_barrier()
-    records.close()
-
-
-def _close_before_threads_end(close: Callable[[], Any]) -> None:
-    """Has a writer closed when the script ends, but before the thread pools do, which stores need."""
-    if not _OPEN:
-        # The last one that is registered is called first: after the registration by `concurrent.futures`.
-        threading._register_atexit(_close_open_ones)  # type: ignore[attr-defined]
-    _OPEN.append(close)
-
-
-def _close_open_ones() -> None:
-    for close in _OPEN:
-        try:
-            close()
-        except OSError as error:
-            _LOG.error("The last summaries are lost, the store does not take them: %s", error)
+    try:
+        jax.effects_barrier()
+    finally:
+        records.close()
 
 
 _WRITER: contextvars.ContextVar[SummaryWriter | None] = contextvars.ContextVar(
@@ -187,7 +181,8 @@ def create_file_writer(
     """Makes a new event file, and its folder; in a model function, which is called several times, one for all calls.
 
     Args:
-        logdir: a folder, or its URL in an object store, which gets the file at most twice a minute, and when it is closed.
+        logdir: a folder, or its URL in an object store, which gets the file at most twice a minute, when it is flushed or closed, and
+            when the script ends.
         max_queue: how many summaries may wait in the queue; 10 by default.
         flush_millis: milliseconds after which the next summary flushes the queue; two minutes by default.
         filename_suffix: the end of the file's name; `".v2"` by default.
@@ -226,11 +221,11 @@ def create_file_writer(
     )
     path = os.path.join(folder, file_name)
     file = UploadedFile(path) if is_url(path) else open(path, "xb")  # noqa: SIM115  (the writer closes it)
-    writer = SummaryWriter(record_writer.RecordWriter(file), max_queue, flush_millis)
-    if isinstance(file, UploadedFile):
-        _close_before_threads_end(writer._close)
+    records = record_writer.RecordWriter(file)
+    put = file.put if isinstance(file, UploadedFile) else None
+    writer = SummaryWriter(records, max_queue, flush_millis, put)
     writer.append(event_pb2.Event(file_version="brain.Event:2"))
-    writer.flush()
+    writer._flush()
     if graph is not None:
         graph.store.writers[folder, suffix] = writer
     return writer

@@ -1,4 +1,4 @@
-"""An estimator that is killed now and then: `python estimate.py FOLDER STEPS VICTIM KILLS`.
+"""An estimator that is killed now and then: `python estimate.py FOLDER STEPS VICTIM KILLS [MODEL_DIR]`.
 
 The task VICTIM, such as `worker:0`, kills itself at a random moment of each of its first KILLS attempts. Each task writes into
 FOLDER/steps-TASK.txt from which step it starts, and what steps it has done.
@@ -16,6 +16,7 @@ import numpy as np
 from frontends import tf
 
 FOLDER, STEPS, VICTIM, KILLS = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+MODEL_DIR = sys.argv[5] if len(sys.argv) > 5 else f"{FOLDER}/model"
 ATTEMPT = int(os.environ["JAXTRIBUTE_RESTART"])
 
 
@@ -86,7 +87,7 @@ if __name__ == "__main__":
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     estimator = tf.estimator.Estimator(
         model_fn,
-        f"{FOLDER}/model",
+        MODEL_DIR,
         tf.estimator.RunConfig(train_distribute=strategy, save_checkpoints_steps=10),
     )
     hooks = [Noting(task), *([Killing()] if dies else ())]

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spmd.checkpoint import Checkpoint, CheckpointError, remove_leftovers, verify, wait_for_saves
 from spmd.errors import ExportError
-from spmd.export import ArraySpec, Endpoint, load, save
-from spmd.files import StoreError, StorePath
+from spmd.export import ArraySpec, Endpoint, load, remove, save
+from spmd.files import StoreError, StorePath, path_of
 
 
 def write(path: str, factor: float) -> None:
@@ -68,6 +69,7 @@ def test_a_save_that_is_stopped_anywhere_leaves_the_old_one_or_the_new_one(bucke
             break
     assert set(found) == {0, 1}
     assert found[-1] == 1
+    write(f"{bucket}/model", factor)
     assert len(list(StorePath(f"{bucket}/model").iterdir())) == 2  # what was left is gone
 
 
@@ -113,3 +115,71 @@ def test_a_url_of_a_file_is_its_path(tmp_path):
         assert read(tmp_path / "model") == read(f"file://{tmp_path}/model") == (factor, factor)
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
     assert (tmp_path / "model" / "weights").is_dir()
+
+
+@pytest.mark.parametrize("kind", ["store", "disk"])
+def test_assets_are_there_before_the_manifest(bucket, tmp_path, kind, monkeypatch):
+    folder = bucket if kind == "store" else str(tmp_path)
+    StorePath(f"{bucket}/words.txt").write_text("a b")
+    path = path_of(f"{folder}/model")
+    assets = {"assets.extra/words.txt": f"{bucket}/words.txt"}
+    for _ in range(2):
+        save(path, {}, [("factor", np.float32(1))], assets=assets)
+        assert (path / "assets.extra" / "words.txt").read_text() == "a b"
+        assert load(path).weights == [1]
+    with pytest.raises(FileNotFoundError):
+        save(f"{folder}/other", {}, [], assets={"a": f"{bucket}/none"})
+    assert not path_of(f"{folder}/other").exists()
+
+
+def test_a_model_and_a_checkpoint_do_not_replace_each_other(bucket, tmp_path):
+    for folder in (bucket, str(tmp_path)):
+        write(f"{folder}/model", 1)
+        with pytest.raises(CheckpointError, match=r"model is neither"):
+            Checkpoint(c=1).save(f"{folder}/model")
+        Checkpoint(c=1).save(f"{folder}/ckpt")
+        wait_for_saves()
+        with pytest.raises(ExportError, match="is not a saved model that could be replaced"):
+            write(f"{folder}/ckpt", 2)
+        verify(f"{folder}/ckpt")
+        assert read(f"{folder}/model") == (1, 1)
+
+
+def test_a_manager_leaves_a_save_that_is_under_way_alone(bucket, monkeypatch):
+    upload = StorePath.upload
+
+    def upload_with_a_manager(path, file):
+        upload(path, file)
+        remove_leftovers(bucket)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(StorePath, "upload", upload_with_a_manager)
+        write(f"{bucket}/model", 1)
+    assert read(f"{bucket}/model") == (1, 1)
+
+
+def test_a_reader_of_a_model_that_is_being_replaced_gets_the_new_one(bucket, monkeypatch):
+    write(f"{bucket}/model", 1)
+    old = load(f"{bucket}/model")
+    find = StorePath.files
+
+    def replace(path):
+        if len(replaced) < 2:
+            replaced.append(path)
+            write(f"{bucket}/model", 1 + len(replaced))
+        return find(path)
+
+    replaced = []
+    with monkeypatch.context() as patched:
+        patched.setattr(StorePath, "files", replace)
+        assert read(f"{bucket}/model") == (3, 3)
+    assert len(replaced) == 2
+    with pytest.raises(ExportError, match="was replaced or removed since it was loaded"):
+        old.read_state()
+
+
+def test_one_that_is_removed_is_gone(bucket, tmp_path):
+    for folder in (bucket, str(tmp_path)):
+        write(f"{folder}/model", 1)
+        remove(f"{folder}/model")
+        assert not path_of(f"{folder}/model").exists()

@@ -1,11 +1,14 @@
 """Files and folders of a store have the methods of those of a disk."""
 
+import time
 from typing import ClassVar
 
 import fsspec
 import pytest
+from fsspec import AbstractFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.registry import _registry
 
 from spmd.files import StorePath, store_path
 
@@ -65,8 +68,17 @@ class WithHosts(MemoryFileSystem):
         return super()._strip_protocol(f"/{folder.partition('@')[0]}/{rest}")
 
 
+@pytest.fixture
+def hosts():
+    fsspec.register_implementation("hosts", WithHosts)
+    yield
+    _registry.pop("hosts")
+    WithHosts.store.clear()
+    WithHosts.pseudo_dirs[:] = [""]
+
+
+@pytest.mark.usefixtures("hosts")
 def test_what_matches_is_named_as_the_pattern_is():
-    fsspec.register_implementation("hosts", WithHosts, clobber=True)
     folder = StorePath("hosts://folder@account.host/runs")
     for name in ("a.txt", "b.bin"):
         (folder / name).write_text(name)
@@ -74,6 +86,19 @@ def test_what_matches_is_named_as_the_pattern_is():
     assert found == folder / "a.txt"
     assert found.read_text() == "a.txt"
     assert StorePath(f"{folder.parent}/r*").matches() == [folder]
+
+
+def test_a_time_may_be_asked_for_by_itself(folder, monkeypatch):
+    """Some file systems do not list it, or under a name of their own."""
+    info = MemoryFileSystem.info
+
+    def without(self, path, **options):
+        return {key: value for key, value in info(self, path).items() if key != "created"}
+
+    monkeypatch.setattr(MemoryFileSystem, "info", without)
+    assert time.time() - 100 < (folder / "a.txt").stat().mtime < time.time() + 1
+    monkeypatch.setattr(MemoryFileSystem, "modified", AbstractFileSystem.modified)
+    assert (folder / "a.txt").stat().mtime == 0
 
 
 def test_all_buckets_match(bucket):

@@ -135,7 +135,7 @@ class FileWriter:
         """Makes the file.
 
         Args:
-            logdir: a local folder.
+            logdir: a folder, or its URL in an object store.
             max_queue: how many events may wait in the queue.
             flush_secs: seconds after which the next event flushes it.
             filename_suffix: the end of the file's name.

@@ -1,6 +1,5 @@
 """Estimators as artifacts: what their model functions predict, a program for each signature, and the variables."""
 
-import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.saved_model.received import RECEIVED, described, value_of
 from frontends.tf.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from spmd import export
-from spmd.files import StorePath, path_of, read_here, written_here
+from spmd.files import StorePath, path_of
 from spmd.state import StateTable, Variable, discover
 from spmd.typing import StrPath
 
@@ -69,8 +68,9 @@ def write(
     function: Receive,
     received: Received,
     drawn: Iterable[Variable] = (),
+    assets: Mapping[str, StrPath] | None = None,
 ) -> None:
-    """Writes what a model function predicts. Blocks until it is on disk; only one process must call it.
+    """Writes what a model function predicts. Blocks until it is there; only one process must call it.
 
     Args:
         path: the folder, which is made.
@@ -78,6 +78,7 @@ def write(
         function: the `serving_input_receiver_fn`.
         received: what it gave.
         drawn: streams of random numbers that it draws from.
+        assets: files to copy, by their paths in the folder `assets.extra`.
 
     Raises:
         ExportError: a signature cannot be exported.
@@ -123,6 +124,7 @@ def write(
             RECEIVED: notes,
             "trainable": [bool(getattr(one, "trainable", False)) for one in table.variables],
         },
+        assets={f"assets.extra/{name}": source for name, source in (assets or {}).items()},
     )
 
 
@@ -246,12 +248,3 @@ def timestamped(base: StrPath) -> Path | StorePath:
     raise RuntimeError(
         f"Failed to obtain a unique export directory name after {_ATTEMPTS} attempts."
     )
-
-
-def copy_assets(folder: Path | StorePath, assets: Mapping[str, StrPath]) -> None:
-    """Copies files into the folder `assets.extra` of an export; by their paths in it, where they are."""
-    for name, source in assets.items():
-        target = folder.joinpath("assets.extra", name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with read_here(source) as file, written_here(target) as copy:
-            shutil.copy(file, copy)

@@ -1,5 +1,6 @@
 """The hook that profiles steps."""
 
+import contextlib
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ from frontends.tf.estimator.hooks.session_run_hook import (
     SessionRunValues,
 )
 from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
+from spmd.files import written_here
 from spmd.typing import StrPath
 
 
@@ -36,7 +38,7 @@ class ProfilerHook(SessionRunHook):
         Args:
             save_steps: after how many steps.
             save_secs: after how many seconds.
-            output_dir: the folder; by default the present one.
+            output_dir: the folder, or its URL in an object store; by default the present one.
             show_dataflow: accepted, and not used.
             show_memory: accepted, and not used.
 
@@ -46,7 +48,8 @@ class ProfilerHook(SessionRunHook):
         self._timer = SecondOrStepTimer(save_secs, save_steps)
         self._folder = output_dir or "."
         self._next_step: int | None = None
-        self._is_tracing = False
+        # Open while a trace is under way; copies it to the folder, if that is in a store.
+        self._trace: contextlib.ExitStack | None = None
 
     def begin(self) -> None:
         """See `SessionRunHook.begin`."""
@@ -57,20 +60,23 @@ class ProfilerHook(SessionRunHook):
         step = self._next_step
         if step is None or not self._timer.should_trigger_for_step(step):
             return
-        try:
-            jax.profiler.start_trace(self._folder)
-        except RuntimeError as error:  # another trace is under way
-            logging.warning(f"The step {step} is not profiled: {error}")
-            self._timer.update_last_triggered_step(step)
-        else:
-            self._is_tracing = True
+        with contextlib.ExitStack() as trace:
+            folder = trace.enter_context(written_here(self._folder))
+            try:
+                jax.profiler.start_trace(folder)
+            except RuntimeError as error:  # another trace is under way
+                logging.warning(f"The step {step} is not profiled: {error}")
+                self._timer.update_last_triggered_step(step)
+                return
+            trace.callback(jax.profiler.stop_trace)
+            self._trace = trace.pop_all()
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
         step = run_context.session.global_step
         if self._next_step is None:
             self._timer.update_last_triggered_step(step - 1)
-        if self._is_tracing:
+        if self._trace is not None:
             run_context.session.read_global_step()  # which waits for the step
             self._stop()
             self._timer.update_last_triggered_step(step)
@@ -82,6 +88,6 @@ class ProfilerHook(SessionRunHook):
         self._stop()
 
     def _stop(self) -> None:
-        if self._is_tracing:
-            self._is_tracing = False
-            jax.profiler.stop_trace()
+        if self._trace is not None:
+            trace, self._trace = self._trace, None
+            trace.close()

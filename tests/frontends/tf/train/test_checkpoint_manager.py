@@ -305,6 +305,8 @@ def test_an_unknown_url_is_refused_at_once(tmp_path, monkeypatch):
         tf.train.latest_checkpoint("nothing://bucket/run")
     with pytest.raises(ValueError, match=r"got gs:/bucket/run: pathlib\.Path takes one slash"):
         tf.train.latest_checkpoint(Path("gs://bucket/run"))
+    with pytest.raises(ValueError, match="got nothing://bucket/run: Protocol not known"):
+        tf.estimator.RunConfig(model_dir="nothing://bucket/run")
     assert list(tmp_path.iterdir()) == []
 
 
