@@ -15,6 +15,7 @@ from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution
 from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
 from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
+from spmd.lowering.grouped import grouped, grouped_kernel_gradient
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
@@ -27,6 +28,8 @@ from spmd.lowering.spectral import (
     spectral_work,
 )
 from spmd.lowering.substitution import Substitution
+from spmd.lowering.transposed import transposed_kernel_gradient
+from spmd.lowering.volumes import by_layers, kernel_gradient_by_layers
 
 # A rewrite emits code for each position of the window; a larger window would make too much.
 _MAX_WINDOW = 49
@@ -76,6 +79,15 @@ class Thresholds:
 
 
 Rewrite: TypeAlias = Callable[..., jax.Array]
+_MADE_OF_CONVOLUTIONS: frozenset[Rewrite] = frozenset(
+    {
+        grouped,
+        grouped_kernel_gradient,
+        by_layers,
+        kernel_gradient_by_layers,
+        transposed_kernel_gradient,
+    }
+)
 Geometry: TypeAlias = Convolution | Pooling | RandomBits
 
 
@@ -143,7 +155,10 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
         operands = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
         key = (*chosen, *operands)
         if key not in made:
-            (made[key],) = jax.make_jaxpr(_named(*chosen))(*operands).eqns
+            made_of = jax.make_jaxpr(_named(*chosen))(*operands).jaxpr
+            if chosen[0] in _MADE_OF_CONVOLUTIONS:  # which are rewritten in turn
+                made_of = Substitution(rewritten).jaxpr(made_of)
+            (made[key],) = made_of.eqns
         return made[key].replace(
             invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
         )
@@ -189,8 +204,12 @@ def _grouped(conv: Convolution) -> Rewrite | None:
     if conv.batch_groups > 1:
         each_has_own = conv.batch_groups == conv.lhs_shape[0]
         small = math.prod(conv.out_spatial) <= _MAX_WINDOW and math.prod(conv.lhs_dilation) == 1
-        return depthwise_kernel_gradient if each_has_own and small else None
-    if conv.feature_groups != conv.lhs_shape[-1] or math.prod(conv.window) > _MAX_WINDOW:
+        if not each_has_own:
+            return grouped_kernel_gradient
+        return depthwise_kernel_gradient if small else None
+    if conv.feature_groups != conv.lhs_shape[-1]:
+        return grouped
+    if math.prod(conv.window) > _MAX_WINDOW:
         return None
     if math.prod(conv.lhs_dilation) == 1:
         return depthwise
@@ -203,14 +222,19 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
     if math.prod(conv.window) == 1:
         large = conv.work >= thresholds.product and min(channels, outputs) >= thresholds.channels
         return pointwise if large and not (strided and is_dilated) else None
+    # In the gradient by the kernel, batch and channels have changed places.
+    is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
+    if is_dilated and is_gradient:
+        is_plain = not strided and math.prod(conv.rhs_dilation) == 1
+        return transposed_kernel_gradient if is_plain else None
+    if conv.rank == 3:
+        return kernel_gradient_by_layers if is_gradient else by_layers
     if is_dilated:
         return None
     if math.prod(conv.out_spatial) == 1:
         return pointwise_kernel_gradient if conv.work >= thresholds.sum_of_products else None
     if channels == 1 and math.prod(conv.window) <= _MAX_TERMS:
         return one_channel if outputs >= thresholds.outputs else None
-    # In the gradient by the kernel, batch and channels have changed places.
-    is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
     few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
     many = min(channels, outputs) >= thresholds.side
     if is_gradient and few:

@@ -1,6 +1,6 @@
 """Operations rewritten for processors against XLA's own lowerings: `python -m tests.benchmarks.lowerings`.
 
-The shapes are those of MNIST, MobileNetV2, ResNet50 and EfficientNet, and small ones where a rewrite could lose. A rule
+The shapes are those of MNIST, MobileNetV2, ResNet50, EfficientNet, ResNeXt, DCGAN and others, and small ones where a rewrite could lose. A rule
 in `spmd/lowering/cpu.py` that takes an operation with a ratio above 1.05 has the wrong threshold.
 """
 
@@ -46,7 +46,31 @@ CONVOLUTIONS = [
     ("3x3, ResNet", (32, 14, 14, 256), (3, 3, 256, 256), 1, "SAME", 1),
     ("5x5, LeNet", (32, 28, 28, 6), (5, 5, 6, 16), 1, "VALID", 1),
     ("pointwise, small", (2, 8, 8, 4), (1, 1, 4, 8), 1, "SAME", 1),
+    ("32 groups, ResNeXt", (8, 28, 28, 128), (3, 3, 4, 128), 1, "SAME", 32),
+    ("32 groups, ResNeXt, few pixels", (8, 7, 7, 1024), (3, 3, 32, 1024), 1, "SAME", 32),
+    ("2 groups, AlexNet", (8, 28, 28, 256), (3, 3, 128, 256), 1, "SAME", 2),
+    ("3 groups, ShuffleNet", (8, 28, 28, 240), (1, 1, 80, 240), 1, "SAME", 3),
+    ("8 groups, a series", (32, 100, 64), (3, 8, 64), 1, "SAME", 8),
+    ("2 groups, small", (2, 8, 8, 4), (3, 3, 2, 4), 1, "SAME", 2),
+    ("volume, 3x3x3", (2, 16, 32, 32, 8), (3, 3, 3, 8, 16), 1, "SAME", 1),
+    ("volume, 3x7x7, first layer", (4, 16, 56, 56, 3), (3, 7, 7, 3, 32), 2, "SAME", 1),
+    ("volume, 3x1x1", (4, 8, 14, 14, 64), (3, 1, 1, 64, 64), 1, "SAME", 1),
+    ("volume, small", (1, 4, 4, 4, 2), (2, 2, 2, 2, 4), 1, "SAME", 1),
 ]
+
+# Name, image, kernel with the outputs before the features, strides.
+TRANSPOSED = [
+    ("transposed 5x5, DCGAN", (64, 7, 7, 128), (5, 5, 64, 128), 2),
+    ("transposed 5x5, DCGAN, last layer", (64, 14, 14, 64), (5, 5, 1, 64), 2),
+    ("transposed 4x4, pix2pix", (16, 16, 16, 256), (4, 4, 128, 256), 2),
+    ("transposed 2x2, U-Net", (8, 64, 64, 32), (2, 2, 16, 32), 2),
+    ("transposed, small", (2, 4, 4, 4), (3, 3, 2, 4), 2),
+]
+LAYOUTS = {
+    1: ("NHC", "HIO", "NHC"),
+    2: ("NHWC", "HWIO", "NHWC"),
+    3: ("NDHWC", "DHWIO", "NDHWC"),
+}
 
 # Name, image, window, strides, padding.
 POOLINGS = [
@@ -79,12 +103,13 @@ def convolutions() -> Iterator[Case]:
             padding: str = padding,
             groups: int = groups,
         ) -> jax.Array:
+            rank = image.ndim - 2
             return jax.lax.conv_general_dilated(
                 image,
                 kernel,
-                (stride, stride),
+                (stride,) * rank,
                 padding,
-                dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                dimension_numbers=LAYOUTS[rank],
                 feature_group_count=groups,
             )
 
@@ -104,6 +129,30 @@ def convolutions() -> Iterator[Case]:
 
         yield f"{name}: gradient of input", of_input, (image, kernel, above)
         yield f"{name}: gradient of kernel", of_kernel, (image, kernel, above)
+
+
+def transposed() -> Iterator[Case]:
+    """Gives the kernel gradient of each transposed convolution."""
+    for name, image_shape, kernel_shape, stride in TRANSPOSED:
+
+        def convolve(image: jax.Array, kernel: jax.Array, stride: int = stride) -> jax.Array:
+            return jax.lax.conv_transpose(
+                image,
+                kernel,
+                (stride, stride),
+                "SAME",
+                dimension_numbers=LAYOUTS[2],
+                transpose_kernel=True,
+            )
+
+        def gradient(
+            image: jax.Array, kernel: jax.Array, above: jax.Array, convolve: Any = convolve
+        ) -> jax.Array:
+            return jax.vjp(lambda kernel: convolve(image, kernel), kernel)[1](above)[0]
+
+        image, kernel = numbers(*image_shape), numbers(*kernel_shape, seed=1)
+        above = numbers(*jax.eval_shape(convolve, image, kernel).shape, seed=2)
+        yield f"{name}: gradient of kernel", gradient, (image, kernel, above)
 
 
 def poolings() -> Iterator[Case]:
@@ -163,7 +212,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     table = Table("operation", "ours, ms", "XLA, ms", "ours / XLA")
-    for name, function, operands in (*convolutions(), *poolings()):
+    for name, function, operands in (*convolutions(), *transposed(), *poolings()):
         if arguments.only in name:
             table.add_row(name, *measure(function, operands, arguments.rounds))
     Console().print(table)

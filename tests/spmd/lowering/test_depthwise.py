@@ -76,12 +76,6 @@ def test_large_window_is_left_to_xla():
     assert taken == []
 
 
-def test_groups_of_several_channels_are_left_to_xla():
-    run = convolution(window_strides=(1, 1), padding="SAME", feature_group_count=2)
-    *_, taken = both(run, numbers(1, 5, 5, 4), numbers(3, 3, 2, 4))
-    assert taken == []
-
-
 def test_gradient_of_gradient():
     def twice(image, kernel):
         run = convolution(window_strides=(2, 2), padding="SAME", feature_group_count=3)

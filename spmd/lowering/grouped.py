@@ -1,0 +1,105 @@
+"""Convolutions in groups of several channels, and their kernel gradients, as of ResNeXt and `Conv2D(groups=32)`.
+
+XLA computes them one product after the other. Several groups become one convolution here, whose kernel has zeros where an
+input and an output belong to different groups: products with zeros cost less than slow code.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from spmd.lowering.convolution import Convolution
+
+# Channels of a convolution that several groups become: with fewer, products are slow; with more, most are with zeros.
+_CHANNELS = 64
+# How many convolutions the groups become at most.
+_PARTS = 16
+
+
+def grouped(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Convolves several groups at once.
+
+    Args:
+        conv: with groups of features.
+        lhs: left operand.
+        rhs: right operand.
+
+    Returns:
+        The convolution.
+    """
+    groups = conv.feature_groups
+    together = _together(groups, max(conv.rhs_shape[-2], conv.rhs_shape[-1] // groups))
+    kernel = conv.rhs(rhs)
+    kernel = kernel.reshape(*kernel.shape[:-1], groups // together, together, -1)
+    images = jnp.split(conv.lhs(lhs), groups // together, axis=-1)
+    parts = [
+        _convolve(conv, image, _with_zeros(kernel[..., index, :, :]))
+        for index, image in enumerate(images)
+    ]
+    return conv.result(jnp.concatenate(parts, axis=-1))
+
+
+def grouped_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Convolves several groups at once, and leaves out what the kernel has no place for.
+
+    Args:
+        conv: with groups of the batch.
+        lhs: left operand, the input.
+        rhs: right operand, the gradient of the result.
+
+    Returns:
+        The convolution.
+    """
+    groups = conv.batch_groups
+    each, outputs = conv.lhs_shape[0] // groups, conv.rhs_shape[-1] // groups
+    together = _together(groups, max(each, outputs))
+    parts: list[jax.Array] = []
+    for image, gradient in zip(
+        jnp.split(conv.lhs(lhs), groups // together, axis=0),
+        jnp.split(conv.rhs(rhs), groups // together, axis=-1),
+        strict=True,
+    ):
+        whole = _convolve(conv, image, gradient)
+        whole = whole.reshape(together, each, *conv.out_spatial, together, outputs)
+        own = jnp.diagonal(whole, axis1=0, axis2=-2)  # which comes last
+        parts.append(jnp.swapaxes(own, -1, -2).reshape(each, *conv.out_spatial, -1))
+    return conv.result(jnp.concatenate(parts, axis=-1))
+
+
+def _together(groups: int, channels: int) -> int:
+    """Tells how many groups become one convolution.
+
+    Examples:
+        >>> _together(32, 4), _together(4, 16), _together(32, 64), _together(2, 128)
+        (16, 4, 2, 1)
+    """
+    divisors = [count for count in range(1, groups + 1) if groups % count == 0]
+    few_enough = [count for count in divisors if groups // count <= _PARTS]
+    narrow = [count for count in few_enough if count * channels <= _CHANNELS]
+    return narrow[-1] if narrow else few_enough[0]
+
+
+def _with_zeros(kernel: jax.Array) -> jax.Array:
+    """Makes the kernel `(*window, groups * features, groups * outputs)` of `(*window, features, groups, outputs)`."""
+    *window, features, groups, outputs = kernel.shape
+    each = jnp.moveaxis(kernel, -2, -3)[..., None, :]
+    same_group = jnp.eye(groups, dtype=bool)[:, None, :, None]
+    whole = jnp.where(same_group, each, jnp.zeros((), kernel.dtype))
+    return whole.reshape(*window, groups * features, groups * outputs)
+
+
+def _convolve(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Convolves `(batch, *spatial, features)` with `(*window, features, outputs)`."""
+    axes = tuple(range(conv.rank))
+    first = (0, conv.rank + 1, *(axis + 1 for axis in axes))
+    return lax.conv_general_dilated(
+        lhs,
+        rhs,
+        conv.strides,
+        conv.padding,
+        conv.lhs_dilation,
+        conv.rhs_dilation,
+        lax.ConvDimensionNumbers(first, (conv.rank + 1, conv.rank, *axes), first),
+        precision=conv.precision,
+        preferred_element_type=conv.computes_in,
+    )

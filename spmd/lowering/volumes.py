@@ -1,0 +1,85 @@
+"""Convolutions of volumes, and their kernel gradients, as of `Conv3D`: XLA's code for three dimensions is slow.
+
+Both become convolutions of pictures, one for each layer of the kernel.
+"""
+
+import functools
+import operator
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from spmd.lowering.convolution import Convolution, dilated
+
+
+def by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Adds up convolutions of pictures, one for each layer of the window.
+
+    Args:
+        conv: of three dimensions, without groups.
+        lhs: left operand.
+        rhs: right operand.
+
+    Returns:
+        The convolution.
+    """
+    nothing = ((0, 0), (0, 0))
+    image = dilated(conv.lhs(lhs), (conv.padding[0], *nothing), (conv.lhs_dilation[0], 1, 1))
+    kernel, batch, depth = conv.rhs(rhs), conv.lhs_shape[0], conv.out_spatial[0]
+    sums: list[jax.Array] = []
+    for place in range(conv.window[0]):
+        start = place * conv.rhs_dilation[0]
+        stop = start + (depth - 1) * conv.strides[0] + 1
+        layers = lax.slice_in_dim(image, start, stop, conv.strides[0], axis=1)
+        sums.append(
+            lax.conv_general_dilated(
+                layers.reshape(batch * depth, *layers.shape[2:]),
+                kernel[place],
+                conv.strides[1:],
+                conv.padding[1:],
+                conv.lhs_dilation[1:],
+                conv.rhs_dilation[1:],
+                ("NHWC", "HWIO", "NHWC"),
+                precision=conv.precision,
+                preferred_element_type=conv.computes_in,
+            )
+        )
+    total = functools.reduce(operator.add, sums)
+    return conv.result(total.reshape(batch, depth, *total.shape[1:]))
+
+
+def kernel_gradient_by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Computes kernel gradients of pictures, one for each layer of the kernel.
+
+    Args:
+        conv: of three dimensions, without groups and dilation of the left operand; a kernel gradient.
+        lhs: left operand, the input.
+        rhs: right operand, the gradient of the result.
+
+    Returns:
+        The convolution.
+    """
+    nothing = ((0, 0), (0, 0))
+    image = dilated(conv.lhs(lhs), (conv.padding[0], *nothing), (1, 1, 1))
+    depth, height, width, batch, outputs = conv.rhs_shape
+    gradient = jnp.moveaxis(conv.rhs(rhs), 0, 2).reshape(height, width, depth * batch, outputs)
+    layers: list[jax.Array] = []
+    for place in range(conv.out_spatial[0]):
+        start = place * conv.strides[0]
+        stop = start + (depth - 1) * conv.rhs_dilation[0] + 1
+        under = lax.slice_in_dim(image, start, stop, conv.rhs_dilation[0], axis=1)
+        under = jnp.moveaxis(under, 1, 3)
+        layers.append(
+            lax.conv_general_dilated(
+                under.reshape(*under.shape[:3], depth * batch),
+                gradient,
+                conv.strides[1:],
+                conv.padding[1:],
+                rhs_dilation=conv.rhs_dilation[1:],
+                dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                precision=conv.precision,
+                preferred_element_type=conv.computes_in,
+            )
+        )
+    return conv.result(jnp.stack(layers, axis=1))
