@@ -448,6 +448,17 @@ def recomputation(
     return compute
 
 
+@dataclasses.dataclass(frozen=True)
+class AxisIndex:
+    """The index of a device along a mesh axis, as `linear_form` gives it: the same one wherever a program asks for it.
+
+    Attributes:
+        axis: name of the axis.
+    """
+
+    axis: Any
+
+
 def linear_form(value: Any) -> tuple[Any, int, int] | None:
     """Finds what a whole number is a multiple of, plus a constant: `i * 2 + 3` is `(i, 2, 3)`.
 
@@ -457,7 +468,7 @@ def linear_form(value: Any) -> tuple[Any, int, int] | None:
         value: a number, traced or not.
 
     Returns:
-        Something that stands for the other number, and is the same object for the same one; the factor; what is
+        Something that stands for the other number, and equals only what stands for the same one; the factor; what is
         added. A constant has the factor 0. None if the value is no whole number.
     """
     aval = core.typeof(value)
@@ -473,6 +484,8 @@ def linear_form(value: Any) -> tuple[Any, int, int] | None:
     if isinstance(outer, core.Tracer):  # a value of the program around this one
         return linear_form(outer)
     name = "" if step is None else step.primitive.name
+    if step is not None and name == "axis_index":
+        return AxisIndex(step.params["axis_name"]), 1, 0
     if step is None or name not in _LINEAR:
         return value.val, 1, 0
     forms = list(map(linear_form, step.in_tracers))
@@ -489,7 +502,7 @@ def linear_form(value: Any) -> tuple[Any, int, int] | None:
         (base, factor, added), times = (one, other[2]) if one[1] else (other, one[2])
         return base, factor * times, added * times
     sign = -1 if name == "sub" else 1
-    if one[1] and other[1] and one[0] is not other[0]:
+    if one[1] and other[1] and one[0] != other[0]:
         return value.val, 1, 0
     base = one[0] if one[1] else other[0]
     return base, one[1] + sign * other[1], one[2] + sign * other[2]

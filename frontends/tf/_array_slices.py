@@ -1,6 +1,7 @@
 """`x[i : i + 2]` where only the running program knows i: a block of known size at a place that it computes.
 
-A slice that reaches past the end is shorter, so the block must lie inside of the array at every turn of a loop over i.
+A slice that reaches past the end is shorter, so the block must lie inside of the array at every turn of a loop over i, or for
+the index i of every replica.
 """
 
 import functools
@@ -17,6 +18,7 @@ from frontends.tf.ops.convert import known
 from frontends.tf.ops.operand_errors import OperandError
 from frontends.tf.ops.turns import elements_around
 from spmd import _jax_internals
+from spmd.replica import axis_size, replica_axis
 
 
 def with_traced_bounds(getitem: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,8 +91,11 @@ def _block(array: Any, key: slice, axis: int) -> Any:
 
 
 def _lies_inside(first: Any, size: int, end: int) -> bool:
-    """Tells whether a block lies inside of the axis at every turn of the loop that decides where it begins."""
+    """Tells whether a block lies inside of the axis at every turn of the loop, or in every replica, that decides where it begins."""
     base, factor, added = first
+    if isinstance(base, _jax_internals.AxisIndex) and base.axis == replica_axis():
+        begins = sorted((added, factor * (axis_size() - 1) + added))
+        return begins[0] >= 0 and begins[1] + size <= end
     for element, least, largest in elements_around():
         form = _jax_internals.linear_form(element)
         if form is not None and form[0] is base and form[1:] == (1, 0):

@@ -248,6 +248,18 @@ def test_sizes_that_the_caller_of_a_program_chooses_are_no_constants() -> None:
     assert found == [None]
 
 
+def test_the_index_of_a_device_is_one_number() -> None:
+    def run(x: Any) -> Any:
+        form = _jax_internals.linear_form
+        one, other = (jax.lax.axis_index(axis) for axis in ("a", "a"))
+        index = _jax_internals.AxisIndex("a")
+        assert form(one * 2 + 1) == (index, 2, 1)
+        assert form(one - other * 3) == (index, -2, 0)
+        return x
+
+    jax.make_jaxpr(run, axis_env=[("a", 2)])(1.0)
+
+
 def test_whole_numbers_are_multiples_of_another() -> None:
     def run(i: Any, j: Any, x: Any) -> Any:
         form = _jax_internals.linear_form

@@ -110,10 +110,7 @@ def _of_feature(key: str, features: Features) -> _Part:
     if isinstance(found, Texts):
         return found.fingerprints, everywhere
     if not as_dtype(found.dtype).is_integer:
-        raise ValueError(
-            f"crossed_column got the feature {key} of {as_dtype(found.dtype)}, but expected texts or integers. Cross its intervals: "
-            f"bucketized_column(numeric_column({key!r}), boundaries)."
-        )
+        found = found.astype(jnp.int32)  # without its fraction
     return UInt64.from_integers(found), everywhere
 
 
@@ -131,7 +128,7 @@ def crossed_column(
     """Gives combinations of features to buckets by their hash values, which are TensorFlow's.
 
     Args:
-        keys: of features of texts or integers; or categorical columns, without those that hash.
+        keys: of features of texts or numbers, which lose their fractions; or categorical columns, without those that hash.
         hash_bucket_size: number of buckets.
         hash_key: starts the hash; None takes TensorFlow's.
 

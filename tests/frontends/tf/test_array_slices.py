@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.ops.operand_errors import OperandError
 
 X = np.arange(12, dtype=np.float32).reshape(6, 2)
 
@@ -38,6 +39,27 @@ def test_blocks_in_the_loops_of_replicas() -> None:
 
     found = strategy.run(total, args=(tf.constant(X),))
     assert [float(one) for one in strategy.experimental_local_results(found)] == [X.sum()] * 2
+
+
+def test_blocks_of_replicas() -> None:
+    """Each takes its share of a batch that all have, as of negatives in contrastive losses."""
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+    def own(x):
+        context = tf.distribute.get_replica_context()
+        start = context.replica_id_in_sync_group * 3
+        again = context.replica_id_in_sync_group
+        return x[start : again * 3 + 3]
+
+    def past_the_end(x):
+        start = tf.distribute.get_replica_context().replica_id_in_sync_group * 4
+        return x[start : start + 4]
+
+    found = strategy.experimental_local_results(strategy.run(own, args=(tf.constant(X),)))
+    np.testing.assert_array_equal(found[0], X[:3])
+    np.testing.assert_array_equal(found[1], X[3:])
+    with pytest.raises(OperandError, match="how many entries it takes is known only"):
+        strategy.run(past_the_end, args=(tf.constant(X),))
 
 
 @pytest.mark.parametrize("i", [0, 4, 5, 9, -1, -2])
