@@ -180,7 +180,7 @@ def _draw(path: Path, rows: Sequence[Row]) -> None:
         f"{row['workload']}\n{row['devices']} device{'s' * (row['devices'] != 1)}, against {row['program']}"
         for row in bars
     ]
-    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.55 * len(bars)), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(11, 1 + 0.55 * len(bars)), layout="constrained")
     medians = [row["times as fast"][1] for row in bars]
     spans = [
         [row["times as fast"][1] - row["times as fast"][0] for row in bars],
@@ -205,6 +205,7 @@ def _draw(path: Path, rows: Sequence[Row]) -> None:
     axes.set_xscale("log")
     axes.set_xticks([0.5, 1, 2, 5, 10, 20, 50], ["½", "1", "2", "5", "10", "20", "50"])
     axes.minorticks_off()
+    axes.set_ylim(-0.6, len(bars) - 0.4)
     axes.set_xlabel("times as fast as the other (red: the aim)")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, metadata={"Date": None})
