@@ -15,7 +15,7 @@ from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution
 from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
 from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
-from spmd.lowering.grouped import grouped, grouped_kernel_gradient
+from spmd.lowering.grouped import grouped, grouped_kernel_gradient, together_in
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
@@ -208,7 +208,7 @@ def _grouped(conv: Convolution) -> Rewrite | None:
             return grouped_kernel_gradient
         return depthwise_kernel_gradient if small else None
     if conv.feature_groups != conv.lhs_shape[-1]:
-        return grouped
+        return None if together_in(conv) is None else grouped
     if math.prod(conv.window) > _MAX_WINDOW:
         return None
     if math.prod(conv.lhs_dilation) == 1:

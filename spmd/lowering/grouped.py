@@ -12,8 +12,8 @@ from spmd.lowering.convolution import Convolution
 
 # Channels of a convolution that several groups become: with fewer, products are slow; with more, most are with zeros.
 _CHANNELS = 64
-# How many convolutions the groups become at most.
-_PARTS = 16
+# How many convolutions the groups become at most: XLA is not slow for more, but for their kernel gradients.
+_PARTS, _PARTS_OF_GRADIENT = 16, 64
 
 
 def grouped(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
@@ -27,8 +27,8 @@ def grouped(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     Returns:
         The convolution.
     """
-    groups = conv.feature_groups
-    together = _together(groups, max(conv.rhs_shape[-2], conv.rhs_shape[-1] // groups))
+    groups, together = conv.feature_groups, together_in(conv)
+    assert together is not None
     kernel = conv.rhs(rhs)
     kernel = kernel.reshape(*kernel.shape[:-1], groups // together, together, -1)
     images = jnp.split(conv.lhs(lhs), groups // together, axis=-1)
@@ -39,8 +39,14 @@ def grouped(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     return conv.result(jnp.concatenate(parts, axis=-1))
 
 
+def together_in(conv: Convolution) -> int | None:
+    """Tells how many groups of features become one convolution; None if they are too many, or too wide."""
+    groups = conv.feature_groups
+    return _together(groups, max(conv.rhs_shape[-2], conv.rhs_shape[-1] // groups), _PARTS)
+
+
 def grouped_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
-    """Convolves several groups at once, and leaves out what the kernel has no place for.
+    """Convolves several groups at once, and drops the products of different groups.
 
     Args:
         conv: with groups of the batch.
@@ -52,7 +58,11 @@ def grouped_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -
     """
     groups = conv.batch_groups
     each, outputs = conv.lhs_shape[0] // groups, conv.rhs_shape[-1] // groups
-    together = _together(groups, max(each, outputs))
+    together = _together(groups, max(each, outputs), _PARTS_OF_GRADIENT)
+    if together is None:  # XLA would take longer still
+        together = next(
+            count for count in _divisors(groups) if groups // count <= _PARTS_OF_GRADIENT
+        )
     parts: list[jax.Array] = []
     for image, gradient in zip(
         jnp.split(conv.lhs(lhs), groups // together, axis=0),
@@ -66,17 +76,20 @@ def grouped_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -
     return conv.result(jnp.concatenate(parts, axis=-1))
 
 
-def _together(groups: int, channels: int) -> int:
-    """Tells how many groups become one convolution.
+def _together(groups: int, channels: int, parts: int) -> int | None:
+    """Tells how many groups become one of so many convolutions at most.
 
     Examples:
-        >>> _together(32, 4), _together(4, 16), _together(32, 64), _together(2, 128)
-        (16, 4, 2, 1)
+        >>> _together(32, 4, 16), _together(4, 16, 16), _together(2, 128, 16), _together(37, 4, 16)
+        (16, 4, 1, None)
     """
-    divisors = [count for count in range(1, groups + 1) if groups % count == 0]
-    few_enough = [count for count in divisors if groups // count <= _PARTS]
-    narrow = [count for count in few_enough if count * channels <= _CHANNELS]
-    return narrow[-1] if narrow else few_enough[0]
+    few = [count for count in _divisors(groups) if groups // count <= parts]
+    narrow = [count for count in few if count == 1 or count * channels <= _CHANNELS]
+    return narrow[-1] if narrow else None
+
+
+def _divisors(groups: int) -> list[int]:
+    return [count for count in range(1, groups + 1) if groups % count == 0]
 
 
 def _with_zeros(kernel: jax.Array) -> jax.Array:

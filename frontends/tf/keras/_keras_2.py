@@ -167,8 +167,18 @@ def take_targets_of_rank_1(
 def take_named_target(
     call: Method, /, self: KerasObject, y_true: Any, y_pred: Any, sample_weight: Any = None
 ) -> Any:
-    """Wraps the losses and metrics that a model was compiled with: the target of its one output may stand under its name."""
+    """Wraps the losses and metrics that a model was compiled with: the target of its one output may stand under its name.
+
+    Raises:
+        ValueError: it stands under another name.
+    """
     if not isinstance(y_pred, dict | list | tuple):
+        names = self.output_names
+        if names and isinstance(y_true, dict) and not y_true.keys() <= set(names):
+            raise ValueError(
+                f"Expected the targets of the output {names[0]!r}, but those of {', '.join(map(repr, y_true))} were given. Write "
+                f"model.fit(x, {{{names[0]!r}: y}}), or model.fit(x, y)."
+            )
         y_true, sample_weight = (
             next(iter(each.values())) if isinstance(each, dict) and len(each) == 1 else each
             for each in (y_true, sample_weight)

@@ -21,22 +21,33 @@ from frontends.tf.ops import draws
 from frontends.tf.ops.convert import convert_to_tensor, known, static_int, static_shape
 from frontends.tf.ops.map_stream import in_map, next_key
 from frontends.tf.variable import Variable, VariableAggregation
+from spmd._jax_internals import trace_state
+from spmd.errors import ControlFlowError
 from spmd.replica import in_replica, replica_id
 
 _STEP = 256  # of the counter, for each number
 
 
 class _TracedState:
-    """The state of a generator that a program splits off: an array, which lives as long as the program runs."""
+    """The state of a generator that a program splits off: an array, which lives as long as the program runs.
+
+    Loops and branches of the program do not carry it.
+    """
 
     def __init__(self, state: jax.Array) -> None:
-        self._state = state
+        self._state, self._trace = state, trace_state()
         self.shape = state.shape
 
     def read_value(self) -> jax.Array:
         return self._state
 
     def assign(self, state: jax.Array) -> None:
+        if trace_state() != self._trace:
+            raise ControlFlowError(
+                "A generator that a program splits off draws in a loop or a branch of that program, which would draw the same numbers at "
+                "every turn. Split it outside of the tf.function, where the generators are kept; or draw from the generator that you "
+                "split; or give each turn a seed: tf.random.stateless_normal(shape, seed=[1, i])."
+            )
         self._state = state
 
 
@@ -285,6 +296,9 @@ class Generator(Module):
         """Makes generators that draw other numbers than this one and one another.
 
         In a program, they last until it ends; in a replica, each replica gets others.
+
+        Raises:
+            ControlFlowError: when one that a program splits off draws in a loop or a branch of it.
         """
         size = static_int(count)
         keys = draws.full_int_of(self._draw_key(size), (size,), "int64")

@@ -63,6 +63,19 @@ def test_many_groups_are_few_convolutions():
             image, kernel, (1, 1), "SAME", dimension_numbers=LAYOUT, feature_group_count=32
         )
 
-    image, kernel = numbers(1, 8, 8, 32 * 64), numbers(3, 3, 64, 32 * 64)
-    text = str(for_cpu(jax.make_jaxpr(run)(image, kernel)))
-    assert text.count("conv_general_dilated[") == 16
+    def count(channels):
+        image = jax.ShapeDtypeStruct((1, 8, 8, 32 * channels), jnp.float32)
+        kernel = jax.ShapeDtypeStruct((3, 3, channels, 32 * channels), jnp.float32)
+        text = str(for_cpu(jax.make_jaxpr(run)(image, kernel)))
+        return text.count("conv_general_dilated[")
+
+    assert count(4) == 2
+    assert count(32) == 16
+    assert count(64) == 1  # XLA's
+
+
+def test_many_groups_are_left_to_xla_but_for_their_kernel_gradient():
+    run = convolution(window_strides=(1, 1), padding="SAME", feature_group_count=67)
+    plain, better, taken = both(run, numbers(1, 4, 4, 134), numbers(3, 3, 2, 134, seed=1))
+    assert taken == ["grouped_kernel_gradient"]
+    assert_close(plain, better)

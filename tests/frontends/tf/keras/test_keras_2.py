@@ -444,3 +444,7 @@ def test_the_target_of_one_output_may_stand_under_its_name(strategy):
     # As tf_keras of TensorFlow 2.21 gives it.
     assert named["loss"][0] == pytest.approx(3.8432002, rel=1e-6)
     assert named["mae"][0] == pytest.approx(1.96, rel=1e-6)
+    with pytest.raises(
+        ValueError, match="Expected the targets of the output 'out', but those of 'typo'"
+    ):
+        fit({"typo": y})

@@ -4,6 +4,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf._step_state import GLOBAL_GENERATOR
+from spmd.errors import ControlFlowError
 
 
 def test_a_program_advances_the_state():
@@ -43,6 +44,30 @@ def test_the_generator_of_the_process():
         tf.random.set_global_generator(before)
     with pytest.raises(ValueError, match="Unsupported algorithm"):
         tf.random.Generator.from_seed(1, "mersenne")
+
+
+def test_what_a_program_splits_off_draws_in_no_loop_of_it():
+    generator = tf.random.Generator.from_seed(7)
+
+    @tf.function
+    def in_a_loop():
+        own, total = generator.split(1)[0], tf.constant(0.0)
+        for _ in tf.range(4):
+            total += own.normal([])
+        return total
+
+    @tf.function
+    def in_a_tape(x):
+        own = generator.split(1)[0]
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * own.normal([])
+        return tape.gradient(y, x), own.normal([])
+
+    with pytest.raises(ControlFlowError, match="the same numbers at every turn"):
+        in_a_loop()
+    gradient, other = in_a_tape(tf.constant(2.0))
+    assert gradient != other
 
 
 def test_a_program_splits_generators():
