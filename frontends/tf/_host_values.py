@@ -1,4 +1,4 @@
-"""What functions of `tf` do with values that are no arrays: texts, ragged and sparse tensors, what masks take in programs.
+"""What functions of `tf` do with values that are no arrays: texts, ragged and sparse tensors, operators, what masks take in programs.
 
 Of texts, programs have fingerprints.
 
@@ -52,6 +52,8 @@ def _has(is_kind: Callable[[Any], bool], structure: Nested) -> bool:
 def _kinds() -> tuple[_Kind, ...]:
     from frontends.tf.feature_column import Texts
     from frontends.tf.feature_column.moved_texts import on_fingerprints
+    from frontends.tf.linear_operators import LinearOperator
+    from frontends.tf.linear_operators.dispatch import on_operators
     from frontends.tf.ops.text_arrays import holds_text, on_texts
     from frontends.tf.ragged.dispatch import on_ragged
     from frontends.tf.ragged.ragged_tensor import RaggedTensor
@@ -63,6 +65,7 @@ def _kinds() -> tuple[_Kind, ...]:
         (lambda leaf: isinstance(leaf, Selected | SelectedShape), on_selected),
         (lambda leaf: isinstance(leaf, RaggedTensor), on_ragged),
         (lambda leaf: isinstance(leaf, SparseTensor), on_sparse),
+        (lambda leaf: isinstance(leaf, LinearOperator), on_operators),
         (lambda leaf: isinstance(leaf, Texts), on_fingerprints),
         (holds_text, lambda name, _, arguments: on_texts(name, arguments)),
     )

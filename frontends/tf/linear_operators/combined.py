@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.linear_operators.operator import CLASSES, LinearOperator, adjoint_of
+from frontends.tf.linear_operators.operator import CLASSES, LinearOperator, adjoint_of, kept
 from frontends.tf.ops.convert import convert_to_tensor
 
 
@@ -282,7 +282,12 @@ class LinearOperatorBlockDiag(_OfSeveral):
         return (*self._batch(), rows, columns)
 
     def _dense(self) -> jax.Array:
-        return self._matmul(jnp.eye(self.domain_dimension, dtype=self._dtype()), False)
+        matrix, row, column = jnp.zeros(self._sizes(), self._dtype()), 0, 0
+        for one in self._operators:
+            below, right = row + one.range_dimension, column + one.domain_dimension
+            matrix = matrix.at[..., row:below, column:right].set(one.to_dense())
+            row, column = below, right
+        return matrix
 
     def _each(self, x: jax.Array, name: str, adjoint: bool) -> jax.Array:
         batch = jnp.broadcast_shapes(self._batch(), x.shape[:-2])
@@ -329,10 +334,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         name: str = "LinearOperatorLowRankUpdate",
     ) -> None:
         """Takes the operator, `u` of shape `[..., rows, k]`, and a diagonal and `v` if they are not ones and `u`."""
-        self._base, self._u = base_operator, convert_to_tensor(u)
-        self._v = self._u if v is None else convert_to_tensor(v)
-        ones = jnp.ones(self._u.shape[-1:], self._u.dtype)
-        self._middle = ones if diag_update is None else convert_to_tensor(diag_update)
+        self._base_operator, self._u = base_operator, kept(u)
+        self._v = self._u if v is None else kept(v)
+        self._diag_update = None if diag_update is None else kept(diag_update)
         if v is None and is_self_adjoint is None:
             is_self_adjoint = base_operator.is_self_adjoint
         if v is None and base_operator.is_positive_definite and is_positive_definite is None:
@@ -342,62 +346,76 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     @property
     def base_operator(self) -> LinearOperator:
         """The operator."""
-        return self._base
+        return self._base_operator
 
     @property
-    def u(self) -> jax.Array:
-        """The columns on the left."""
+    def u(self) -> Any:
+        """The columns on the left; the variable, if they were given as one."""
         return self._u
 
     @property
-    def v(self) -> jax.Array:
-        """The columns on the right."""
+    def v(self) -> Any:
+        """The columns on the right; the variable, if they were given as one."""
         return self._v
 
     @property
-    def diag_update(self) -> jax.Array:
-        """The diagonal between them."""
-        return self._middle
+    def diag_update(self) -> Any:
+        """The diagonal between them, None if it was not given; the variable, if it was given as one."""
+        return self._diag_update
+
+    def _sides(self, adjoint: bool = False) -> tuple[jax.Array, jax.Array]:
+        left, right = convert_to_tensor(self._u), convert_to_tensor(self._v)
+        return (right, left) if adjoint else (left, right)
+
+    def _middle(self, adjoint: bool = False) -> jax.Array:
+        if self._diag_update is None:
+            left = convert_to_tensor(self._u)
+            return jnp.ones(left.shape[-1:], left.dtype)
+        middle = convert_to_tensor(self._diag_update)
+        return jnp.conj(middle) if adjoint else middle
 
     def _sizes(self) -> tuple[int, ...]:
-        *batch, rows, columns = self._base._sizes()
-        common: Any = np.broadcast_shapes(tuple(batch), self._u.shape[:-2])
+        *batch, rows, columns = self._base_operator._sizes()
+        common: Any = np.broadcast_shapes(tuple(batch), self._sides()[0].shape[:-2])
         return (*common, rows, columns)
 
     def _dtype(self) -> np.dtype:
-        return self._base._dtype()
+        return self._base_operator._dtype()
 
     def _dense(self) -> jax.Array:
-        return self._base.to_dense() + jnp.matmul(
-            self._u * self._middle[..., None, :], adjoint_of(self._v)
-        )
+        left, right = self._sides()
+        update = jnp.matmul(left * self._middle()[..., None, :], adjoint_of(right))
+        return self._base_operator.to_dense() + update
 
     def _matmul(self, x: jax.Array, adjoint: bool) -> jax.Array:
-        left, right = (self._v, self._u) if adjoint else (self._u, self._v)
-        middle = jnp.conj(self._middle) if adjoint else self._middle
-        update = jnp.matmul(left, middle[..., None] * jnp.matmul(adjoint_of(right), x))
-        return self._base.matmul(x, adjoint) + update
+        left, right = self._sides(adjoint)
+        update = jnp.matmul(
+            left, self._middle(adjoint)[..., None] * jnp.matmul(adjoint_of(right), x)
+        )
+        return self._base_operator.matmul(x, adjoint) + update
 
-    def _capacitance(self, left: jax.Array, right: jax.Array, adjoint: bool) -> jax.Array:
-        middle = jnp.conj(self._middle) if adjoint else self._middle
-        inner = jnp.matmul(adjoint_of(right), self._base.solve(left, adjoint))
-        return inner + (1 / middle)[..., None] * jnp.eye(left.shape[-1], dtype=left.dtype)
+    def _capacitance(self, adjoint: bool = False) -> jax.Array:
+        left, right = self._sides(adjoint)
+        inner = jnp.matmul(adjoint_of(right), self._base_operator.solve(left, adjoint))
+        return inner + (1 / self._middle(adjoint))[..., None] * jnp.eye(
+            left.shape[-1], dtype=left.dtype
+        )
 
     def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
-        left, right = (self._v, self._u) if adjoint else (self._u, self._v)
-        first = self._base.solve(rhs, adjoint)
+        left, right = self._sides(adjoint)
+        first = self._base_operator.solve(rhs, adjoint)
         inner = jnp.matmul(adjoint_of(right), first)
-        found = jnp.linalg.solve(self._capacitance(left, right, adjoint), inner)
-        return first - self._base.solve(jnp.matmul(left, found), adjoint)
+        found = jnp.linalg.solve(self._capacitance(adjoint), inner)
+        return first - self._base_operator.solve(jnp.matmul(left, found), adjoint)
 
     def _determinant(self) -> jax.Array:
-        inner = jnp.linalg.det(self._capacitance(self._u, self._v, False))
-        return inner * jnp.prod(self._middle, -1) * self._base.determinant()
+        inner = jnp.linalg.det(self._capacitance())
+        return inner * jnp.prod(self._middle(), -1) * self._base_operator.determinant()
 
     def _log_abs_determinant(self) -> jax.Array:
-        inner = jnp.linalg.slogdet(self._capacitance(self._u, self._v, False))[1]
-        middle = jnp.sum(jnp.log(jnp.abs(self._middle)), -1)
-        return inner + middle + self._base.log_abs_determinant()
+        inner = jnp.linalg.slogdet(self._capacitance())[1]
+        middle = jnp.sum(jnp.log(jnp.abs(self._middle())), -1)
+        return inner + middle + self._base_operator.log_abs_determinant()
 
 
 CLASSES |= {

@@ -8,29 +8,23 @@ import numpy as np
 from jax.scipy.linalg import solve_triangular
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.linear_operators.operator import CLASSES, LinearOperator
+from frontends.tf.linear_operators.operator import CLASSES, LinearOperator, kept
 from frontends.tf.ops.convert import convert_to_tensor
 
 
 class _OfMatrix(LinearOperator):
-    """An operator that has its matrix."""
+    """An operator that has its matrix, which `_dense` gives."""
 
-    def __init__(self, matrix: TensorLike, **known: Any) -> None:
+    def __init__(self, **known: Any) -> None:
         super().__init__(**known)
-        self._entries = convert_to_tensor(matrix)
-        if self._entries.ndim < 2:
-            raise ValueError(
-                f"Expected at least 2 dimensions, got the shape {self._entries.shape}."
-            )
+        if len(self._sizes()) < 2:
+            raise ValueError(f"Expected at least 2 dimensions, got the shape {self._sizes()}.")
 
     def _sizes(self) -> tuple[int, ...]:
-        return self._entries.shape
+        return self._dense().shape
 
     def _dtype(self) -> np.dtype:
-        return self._entries.dtype
-
-    def _dense(self) -> jax.Array:
-        return self._entries
+        return self._dense().dtype
 
 
 class LinearOperatorFullMatrix(_OfMatrix):
@@ -49,8 +43,8 @@ class LinearOperatorFullMatrix(_OfMatrix):
         name: str = "LinearOperatorFullMatrix",
     ) -> None:
         """Takes a matrix."""
+        self._matrix = kept(matrix)
         super().__init__(
-            matrix,
             is_non_singular=is_non_singular,
             is_self_adjoint=is_self_adjoint,
             is_positive_definite=is_positive_definite,
@@ -59,9 +53,12 @@ class LinearOperatorFullMatrix(_OfMatrix):
         )
 
     @property
-    def matrix(self) -> jax.Array:
-        """The matrix."""
-        return self._entries
+    def matrix(self) -> Any:
+        """The matrix; the variable, if it was given as one."""
+        return self._matrix
+
+    def _dense(self) -> jax.Array:
+        return convert_to_tensor(self._matrix)
 
 
 class LinearOperatorLowerTriangular(_OfMatrix):
@@ -80,8 +77,8 @@ class LinearOperatorLowerTriangular(_OfMatrix):
         name: str = "LinearOperatorLowerTriangular",
     ) -> None:
         """Takes a matrix."""
+        self._tril = kept(tril)
         super().__init__(
-            jnp.tril(convert_to_tensor(tril)),
             is_non_singular=is_non_singular,
             is_self_adjoint=is_self_adjoint,
             is_positive_definite=is_positive_definite,
@@ -90,13 +87,20 @@ class LinearOperatorLowerTriangular(_OfMatrix):
         )
 
     @property
-    def tril(self) -> jax.Array:
-        """The triangle."""
-        return self._entries
+    def tril(self) -> Any:
+        """The matrix as it was given, with what is above the diagonal; the variable, if it was given as one."""
+        return self._tril
+
+    def _dense(self) -> jax.Array:
+        return jnp.tril(convert_to_tensor(self._tril))
+
+    def _diagonal(self) -> jax.Array:
+        return jnp.diagonal(convert_to_tensor(self._tril), axis1=-2, axis2=-1)
 
     def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
-        batch = jnp.broadcast_shapes(self._entries.shape[:-2], rhs.shape[:-2])
-        matrix = jnp.broadcast_to(self._entries, (*batch, *self._entries.shape[-2:]))
+        tril = self._dense()
+        batch = jnp.broadcast_shapes(tril.shape[:-2], rhs.shape[:-2])
+        matrix = jnp.broadcast_to(tril, (*batch, *tril.shape[-2:]))
         columns = jnp.broadcast_to(rhs, (*batch, *rhs.shape[-2:]))
         return solve_triangular(matrix, columns, trans="C" if adjoint else "N", lower=True)
 

@@ -8,48 +8,23 @@ import numpy as np
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.linear_operators.operator import LinearOperator
+from frontends.tf.linear_operators.operator import LinearOperator, kept, self_adjoint_if_real
 from frontends.tf.ops.convert import convert_to_tensor, static_int, static_shape
+from frontends.tf.ops.linalg import diag as diag_of
 
 
-class LinearOperatorDiag(LinearOperator):
-    """The matrix of a diagonal, `[..., rows]`.
-
-    Source: `tf.linalg.LinearOperatorDiag`.
-    """
-
-    def __init__(
-        self,
-        diag: TensorLike,
-        is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None,
-        is_square: bool | None = None,
-        name: str = "LinearOperatorDiag",
-    ) -> None:
-        """Takes a diagonal."""
-        self._entries = convert_to_tensor(diag)
-        if is_self_adjoint is None and not jnp.iscomplexobj(self._entries):
-            is_self_adjoint = True
-        super().__init__(is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
-
-    @property
-    def diag(self) -> jax.Array:
-        """The diagonal."""
-        return self._entries
+class _OfDiagonal(LinearOperator):
+    """An operator of its diagonal, which `_diagonal` gives."""
 
     def _sizes(self) -> tuple[int, ...]:
-        return (*self._entries.shape, self._entries.shape[-1])
+        shape = self._diagonal().shape
+        return (*shape, shape[-1])
 
     def _dtype(self) -> np.dtype:
-        return self._entries.dtype
-
-    def _diagonal(self) -> jax.Array:
-        return self._entries
+        return self._diagonal().dtype
 
     def _dense(self) -> jax.Array:
-        entries = self._diagonal()
-        return entries[..., None] * jnp.eye(entries.shape[-1], dtype=entries.dtype)
+        return diag_of(self._diagonal())
 
     def _matmul(self, x: jax.Array, adjoint: bool) -> jax.Array:
         entries = self._diagonal()[..., None]
@@ -73,31 +48,48 @@ class LinearOperatorDiag(LinearOperator):
         sizes = jnp.abs(self._diagonal())
         return jnp.max(sizes, -1) / jnp.min(sizes, -1)
 
+
+class LinearOperatorDiag(_OfDiagonal):
+    """The matrix of a diagonal, `[..., rows]`.
+
+    Source: `tf.linalg.LinearOperatorDiag`.
+    """
+
+    def __init__(
+        self,
+        diag: TensorLike,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorDiag",
+    ) -> None:
+        """Takes a diagonal."""
+        self._diag = kept(diag)
+        is_self_adjoint = self_adjoint_if_real(is_self_adjoint, self._diag, "A real diagonal")
+        super().__init__(is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+
+    @property
+    def diag(self) -> Any:
+        """The diagonal; the variable, if it was given as one."""
+        return self._diag
+
+    def _diagonal(self) -> jax.Array:
+        return convert_to_tensor(self._diag)
+
     def _adjoint(self) -> LinearOperator:
-        return LinearOperatorDiag(jnp.conj(self._entries), self.is_non_singular)
+        return LinearOperatorDiag(jnp.conj(self._diagonal()), self.is_non_singular)
 
     def _inverse(self) -> LinearOperator:
         return LinearOperatorDiag(
-            1 / self._entries, True, self.is_self_adjoint, self.is_positive_definite
+            1 / self._diagonal(), True, self.is_self_adjoint, self.is_positive_definite
         )
 
     def _cholesky(self) -> LinearOperator:
-        return LinearOperatorDiag(jnp.sqrt(self._entries), True, True, True)
+        return LinearOperatorDiag(jnp.sqrt(self._diagonal()), True, True, True)
 
 
-class _OfRows(LinearOperatorDiag):
-    """A multiple of the identity, of a number of rows."""
-
-    _rows: int
-
-    def _sizes(self) -> tuple[int, ...]:
-        return (*self._entries.shape, self._rows, self._rows)
-
-    def _diagonal(self) -> jax.Array:
-        return jnp.broadcast_to(self._entries[..., None], (*self._entries.shape, self._rows))
-
-
-class LinearOperatorScaledIdentity(_OfRows):
+class LinearOperatorScaledIdentity(_OfDiagonal):
     """A multiple of the identity, for each number of a batch.
 
     Source: `tf.linalg.LinearOperatorScaledIdentity`.
@@ -115,27 +107,34 @@ class LinearOperatorScaledIdentity(_OfRows):
         name: str = "LinearOperatorScaledIdentity",
     ) -> None:
         """Takes the number of rows, and what multiplies."""
-        super().__init__(
-            multiplier, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+        self._rows, self._multiplier = static_int(num_rows), kept(multiplier)
+        is_self_adjoint = self_adjoint_if_real(
+            is_self_adjoint, self._multiplier, "A real multiplier"
         )
-        self._rows = static_int(num_rows)
+        super().__init__(is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
     @property
-    def multiplier(self) -> jax.Array:
-        """What multiplies."""
-        return self._entries
+    def multiplier(self) -> Any:
+        """What multiplies; the variable, if it was given as one."""
+        return self._multiplier
+
+    def _diagonal(self) -> jax.Array:
+        return _repeated(convert_to_tensor(self._multiplier), self._rows)
 
     def _adjoint(self) -> LinearOperator:
-        return LinearOperatorScaledIdentity(self._rows, jnp.conj(self._entries))
+        multiplier = convert_to_tensor(self._multiplier)
+        return LinearOperatorScaledIdentity(self._rows, jnp.conj(multiplier))
 
     def _inverse(self) -> LinearOperator:
-        return LinearOperatorScaledIdentity(self._rows, 1 / self._entries, True)
+        multiplier = convert_to_tensor(self._multiplier)
+        return LinearOperatorScaledIdentity(self._rows, 1 / multiplier, True)
 
     def _cholesky(self) -> LinearOperator:
-        return LinearOperatorScaledIdentity(self._rows, jnp.sqrt(self._entries), True, True, True)
+        multiplier = convert_to_tensor(self._multiplier)
+        return LinearOperatorScaledIdentity(self._rows, jnp.sqrt(multiplier), True, True, True)
 
 
-class LinearOperatorIdentity(_OfRows):
+class LinearOperatorIdentity(_OfDiagonal):
     """The identity.
 
     Source: `tf.linalg.LinearOperatorIdentity`.
@@ -155,17 +154,24 @@ class LinearOperatorIdentity(_OfRows):
     ) -> None:
         """Takes the number of rows."""
         batch = () if batch_shape is None else static_shape(batch_shape)
-        ones = jnp.ones(batch, jax_dtype("float32" if dtype is None else dtype))
-        super().__init__(
-            ones, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
-        )
+        self._ones = jnp.ones(batch, jax_dtype("float32" if dtype is None else dtype))
         self._rows = static_int(num_rows)
+        is_self_adjoint = self_adjoint_if_real(is_self_adjoint, 1.0, "An identity")
+        super().__init__(is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+
+    def _diagonal(self) -> jax.Array:
+        return _repeated(self._ones, self._rows)
 
     def _inverse(self) -> LinearOperator:
         return self
 
     def _cholesky(self) -> LinearOperator:
         return self
+
+
+def _repeated(numbers: jax.Array, rows: int) -> jax.Array:
+    """Makes a diagonal of each number."""
+    return jnp.broadcast_to(numbers[..., None], (*numbers.shape, rows))
 
 
 class LinearOperatorZeros(LinearOperator):

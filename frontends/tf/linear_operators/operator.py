@@ -1,7 +1,7 @@
 """`tf.linalg.LinearOperator`: what all operators have.
 
-A class says the shape, the matrix, and how it multiplies, solves and the rest where its structure knows a shorter way than
-the matrix.
+Each class gives its shape and matrix, and overrides multiplication, solving and so on where its structure allows something
+faster. Operators keep the variables that they are made of, and read them whenever they are used.
 """
 
 import abc
@@ -14,6 +14,7 @@ import numpy as np
 from frontends.tf import debugging
 from frontends.tf._typing import TensorLike
 from frontends.tf._user_view import as_dtype_seen
+from frontends.tf.gradient_sources import is_variable
 from frontends.tf.module import Module
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.tensor_shape import TensorShape
@@ -151,17 +152,17 @@ class LinearOperator(Module, abc.ABC):
 
     @property
     def is_non_singular(self) -> bool | None:
-        """Whether there is an inverse; None if nobody said."""
+        """Whether there is an inverse; None if not specified."""
         return self._non_singular
 
     @property
     def is_self_adjoint(self) -> bool | None:
-        """Whether it is its own adjoint; None if nobody said."""
+        """Whether it is its own adjoint; None if not specified."""
         return self._self_adjoint
 
     @property
     def is_positive_definite(self) -> bool | None:
-        """Whether it is positive definite; None if nobody said."""
+        """Whether it is positive definite; None if not specified."""
         return self._positive_definite
 
     @property
@@ -193,7 +194,7 @@ class LinearOperator(Module, abc.ABC):
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
             return CLASSES["Composition"]([left, x.adjoint() if adjoint_arg else x])
-        given = self._matrix(x, adjoint_arg)
+        given = self._as_matrix(x, adjoint_arg)
         size = self.range_dimension if adjoint else self.domain_dimension
         _check_rows(given, size, "matmul")
         return self._matmul(given, adjoint)
@@ -201,9 +202,18 @@ class LinearOperator(Module, abc.ABC):
     def __matmul__(self, other: Any) -> Any:
         return self.matmul(other)
 
+    def __rmatmul__(self, other: TensorLike) -> jax.Array:
+        return self._multiply_left(other)
+
+    def _multiply_left(
+        self, x: TensorLike, adjoint: bool = False, adjoint_arg: bool = False
+    ) -> jax.Array:
+        """Multiplies a matrix `[..., count, rows]` from the right: `x A`, which is the adjoint of `A^H x^H`."""
+        return adjoint_of(self.matmul(x, not adjoint, not adjoint_arg))
+
     def matvec(self, x: TensorLike, adjoint: bool = False, name: str | None = None) -> jax.Array:
         """Multiplies a vector `[..., columns]`."""
-        return self.matmul(self._matrix(x)[..., None], adjoint)[..., 0]
+        return self.matmul(self._as_matrix(x)[..., None], adjoint)[..., 0]
 
     def solve(
         self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str | None = None
@@ -219,7 +229,7 @@ class LinearOperator(Module, abc.ABC):
             raise NotImplementedError("solve: the operator is said to be singular.")
         if isinstance(rhs, LinearOperator):
             return self.inverse().matmul(rhs, adjoint, adjoint_arg)
-        given = self._matrix(rhs, adjoint_arg)
+        given = self._as_matrix(rhs, adjoint_arg)
         _check_rows(given, self.domain_dimension, "solve")
         return self._solve(given, adjoint)
 
@@ -227,11 +237,11 @@ class LinearOperator(Module, abc.ABC):
         self, rhs: TensorLike, adjoint: bool = False, name: str | None = None
     ) -> jax.Array:
         """Solves `A x = rhs`, of a vector `[..., rows]`."""
-        return self.solve(self._matrix(rhs)[..., None], adjoint)[..., 0]
+        return self.solve(self._as_matrix(rhs)[..., None], adjoint)[..., 0]
 
     def add_to_tensor(self, x: TensorLike, name: str | None = None) -> jax.Array:
         """Adds a matrix to it."""
-        return self.to_dense() + self._matrix(x)
+        return self.to_dense() + self._as_matrix(x)
 
     def adjoint(self, name: str | None = None) -> "LinearOperator":
         """Returns the operator of the adjoint."""
@@ -255,7 +265,7 @@ class LinearOperator(Module, abc.ABC):
         """Returns the operator of the lower factor.
 
         Raises:
-            ValueError: nobody said that the matrix is self-adjoint and positive definite.
+            ValueError: the matrix is not specified as self-adjoint and positive definite.
         """
         if not (self.is_self_adjoint and self.is_positive_definite):
             raise ValueError(
@@ -285,7 +295,7 @@ class LinearOperator(Module, abc.ABC):
         return self._log_abs_determinant()
 
     def eigvals(self, name: str | None = None) -> jax.Array:
-        """Computes the eigenvalues; NotImplementedError if nobody said that the matrix is self-adjoint."""
+        """Computes the eigenvalues; NotImplementedError if the matrix is not specified as self-adjoint."""
         if not self.is_self_adjoint:
             raise NotImplementedError(
                 "Only self-adjoint matrices are supported. If it is one, say so: is_self_adjoint=True."
@@ -328,9 +338,28 @@ class LinearOperator(Module, abc.ABC):
                 f"{what}: expected an operator with as many rows as columns, got the shape {self.shape}."
             )
 
-    def _matrix(self, value: TensorLike, adjoint: bool = False) -> jax.Array:
+    def _as_matrix(self, value: TensorLike, adjoint: bool = False) -> jax.Array:
         array = convert_to_tensor(value, dtype_hint=self._dtype())
         return adjoint_of(array) if adjoint else array
+
+
+def kept(value: TensorLike) -> Any:
+    """Keeps a variable, whose value is read when the operator is used; makes an array of anything else."""
+    return value if is_variable(value) else convert_to_tensor(value)
+
+
+def self_adjoint_if_real(
+    is_self_adjoint: bool | None, values: TensorLike, what: str
+) -> bool | None:
+    """Adds that an operator is self-adjoint if its values are real; ValueError if the caller says that it is not."""
+    if jnp.iscomplexobj(convert_to_tensor(values)):
+        return is_self_adjoint
+    if is_self_adjoint is False:
+        raise ValueError(
+            f"{what} always corresponds to a self-adjoint operator: expected is_self_adjoint=True or None, got False. "
+            "Leave is_self_adjoint out."
+        )
+    return True
 
 
 def adjoint_of(matrix: jax.Array) -> jax.Array:

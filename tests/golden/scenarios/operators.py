@@ -130,3 +130,95 @@ def checks(s: Setting) -> Iterator[Case]:
             )
         ],
     )
+
+
+@scenario("operators.circulant", GROUP, NONE)
+def circulant(s: Setting) -> Iterator[Case]:
+    tf = s.tf
+    spectrum = f32([3.0, 1.0, 2.0])
+    for name, dtype in (("real", tf.float32), ("complex", tf.complex64)):
+
+        def make(dtype: Any = dtype) -> Any:
+            return tf.linalg.LinearOperatorCirculant(spectrum, dtype, is_positive_definite=True)
+
+        yield f"{name}/eigvals", lambda make=make: make().eigvals()
+        yield f"{name}/cholesky", lambda make=make: make().cholesky().to_dense()
+        yield f"{name}/cond", lambda make=make: make().cond()
+        yield f"{name}/adjoint", lambda make=make: make().adjoint().to_dense()
+        yield (
+            f"{name}/known",
+            lambda make=make: [
+                [one.is_non_singular, one.is_self_adjoint, one.is_positive_definite]
+                for one in (make(), make().inverse(), make().adjoint(), make().matmul(make()))
+            ],
+        )
+    of_complex = spectrum.astype(np.complex64)
+    yield "complex/unsaid", lambda: tf.linalg.LinearOperatorCirculant(of_complex).eigvals()
+    yield (
+        "real/no",
+        lambda: tf.linalg.LinearOperatorCirculant(spectrum, is_self_adjoint=False),
+    )
+
+
+@scenario("operators.variables", GROUP, NONE)
+def variables(s: Setting) -> Iterator[Case]:
+    tf = s.tf
+
+    def trained(make: Callable[[Any], Any], values: Any) -> list[Any]:
+        variable = tf.Variable(values)
+        operator = make(variable)
+
+        @tf.function
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(operator.matvec([1.0, 3.0, 2.0]) ** 2)
+                loss += tf.reduce_sum(operator.solvevec([1.0, 4.0, 0.5]))
+            slope = tape.gradient(loss, variable)
+            variable.assign_sub(0.01 * slope)
+            return loss, slope
+
+        return [*step(), *step(), operator.to_dense(), len(operator.trainable_variables)]
+
+    linalg = s.tf.linalg
+    yield "Diag", lambda: trained(linalg.LinearOperatorDiag, f32([1.0, -2.0, 4.0]))
+    yield "FullMatrix", lambda: trained(linalg.LinearOperatorFullMatrix, _M)
+    yield "LowerTriangular", lambda: trained(linalg.LinearOperatorLowerTriangular, _M)
+    yield "Householder", lambda: trained(linalg.LinearOperatorHouseholder, f32([1.0, 2.0, -1.0]))
+
+
+@scenario("operators.dispatch", GROUP, NONE)
+def dispatch(s: Setting) -> Iterator[Case]:
+    tf, linalg = s.tf, s.tf.linalg
+    full = linalg.LinearOperatorFullMatrix(_B.T @ _B + np.triu(_M[:2, :2]))
+    sure = linalg.LinearOperatorFullMatrix(_M, **_SURE)
+    b = tf.constant(_B)
+    yield "matmul", lambda: tf.matmul(sure, b)
+    yield "matmul/adjoint", lambda: tf.matmul(full, b, adjoint_a=True, adjoint_b=True)
+    yield "matmul/left", lambda: tf.matmul(b, full)
+    yield "matmul/left/adjoint", lambda: tf.matmul(_B.T, full, adjoint_a=True, adjoint_b=True)
+    yield "matmul/both", lambda: tf.matmul(full, full, adjoint_b=True).to_dense()
+    yield "at", lambda: full @ tf.transpose(b)
+    yield "at/left", lambda: b @ full
+    yield "matvec", lambda: linalg.matvec(full, [1.0, 2.0], adjoint_a=True)
+    yield "solve", lambda: linalg.solve(full, tf.transpose(b), adjoint=True)
+    yield "inv", lambda: linalg.inv(full, adjoint=True).to_dense()
+    yield "adjoint", lambda: linalg.adjoint(full).to_dense()
+    yield "cholesky", lambda: linalg.cholesky(sure).to_dense()
+    yield "det", lambda: linalg.det(full)
+    yield "diag_part", lambda: linalg.diag_part(full)
+    yield "trace", lambda: linalg.trace(full)
+    yield "logdet", lambda: linalg.logdet(sure)
+    yield "logdet/unsaid", lambda: linalg.logdet(full)
+    yield "matmul/transpose", lambda: tf.matmul(full, b, transpose_a=True)
+    yield "solve/left", lambda: linalg.solve(b, full)
+    yield "transpose", lambda: tf.transpose(full)
+    yield "v1", lambda: [tf.compat.v1.matrix_determinant(full), tf.compat.v1.trace(full)]
+
+
+@scenario("operators.infinite", GROUP, NONE)
+def infinite(s: Setting) -> Iterator[Case]:
+    diag = s.tf.linalg.LinearOperatorDiag
+    yield "dense", lambda: diag(f32([np.inf, 1.0])).to_dense()
+    yield "inverse", lambda: diag(f32([0.0, 1.0])).inverse().to_dense()
+    blocks = s.tf.linalg.LinearOperatorBlockDiag
+    yield "blocks", lambda: blocks([diag(f32([np.inf])), diag(f32([1.0]))]).to_dense()

@@ -10,6 +10,7 @@ def test_parts():
     matrix = np.asarray([[4.0, 1.0], [1.0, 3.0]], np.float32)
     assert tf.linalg.LinearOperatorFullMatrix(matrix).matrix.tolist() == matrix.tolist()
     lower = tf.linalg.LinearOperatorLowerTriangular(matrix)
-    assert lower.tril.tolist() == [[4, 0], [1, 3]]
+    assert lower.tril.tolist() == matrix.tolist()
+    assert lower.to_dense().tolist() == [[4, 0], [1, 3]]
     with pytest.raises(ValueError, match="2 dimensions"):
         tf.linalg.LinearOperatorFullMatrix([1.0])

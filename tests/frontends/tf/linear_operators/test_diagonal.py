@@ -1,5 +1,6 @@
 """Diagonals stay diagonals."""
 
+import numpy as np
 import pytest
 
 from frontends import tf
@@ -25,3 +26,18 @@ def test_zeros_have_no_inverse():
     assert zeros.shape.as_list() == [2, 3]
     with pytest.raises(NotImplementedError, match=r"\(2, 3\)"):
         zeros.inverse()
+
+
+def test_infinite_entries_leave_zeros_beside_them():
+    operator = tf.linalg.LinearOperatorDiag([np.inf, 1.0])
+    assert operator.to_dense().tolist() == [[np.inf, 0], [0, 1]]
+    inverse = tf.linalg.LinearOperatorDiag([0.0, 1.0]).inverse()
+    assert inverse.to_dense().tolist() == [[np.inf, 0], [0, 1]]
+
+
+def test_real_ones_are_self_adjoint():
+    with pytest.raises(ValueError, match=r"A real diagonal .* Leave is_self_adjoint out"):
+        tf.linalg.LinearOperatorDiag([1.0], is_self_adjoint=False)
+    assert tf.linalg.LinearOperatorScaledIdentity(2, 3.0).is_self_adjoint
+    with pytest.raises(ValueError, match="An identity"):
+        tf.linalg.LinearOperatorIdentity(2, is_self_adjoint=False)

@@ -49,3 +49,102 @@ def test_gradients_in_a_program():
         return tape.gradient(y, diagonal)
 
     assert slope().tolist() == [0, -0.5]
+
+
+_MATRIX = [[4.0, 1.0], [1.0, 3.0]]
+_OF_VARIABLES = {
+    "Diag": ([[1.0, 2.0]], tf.linalg.LinearOperatorDiag),
+    "ScaledIdentity": ([3.0], lambda x: tf.linalg.LinearOperatorScaledIdentity(2, x)),
+    "FullMatrix": ([_MATRIX], tf.linalg.LinearOperatorFullMatrix),
+    "LowerTriangular": ([_MATRIX], tf.linalg.LinearOperatorLowerTriangular),
+    "Circulant": (
+        [[3.0, 1.0]],
+        lambda x: tf.linalg.LinearOperatorCirculant(x, input_output_dtype=tf.float32),
+    ),
+    "Toeplitz": ([[4.0, 2.0], [4.0, 3.0]], tf.linalg.LinearOperatorToeplitz),
+    "Householder": ([[1.0, 2.0]], tf.linalg.LinearOperatorHouseholder),
+    "LowRankUpdate": (
+        [[1.0, 2.0], [[1.0], [2.0]], [0.5], [[2.0], [1.0]]],
+        lambda d, u, middle, v: tf.linalg.LinearOperatorLowRankUpdate(
+            tf.linalg.LinearOperatorDiag(d), u, middle, v
+        ),
+    ),
+    "Composition": (
+        [[1.0, 2.0], _MATRIX],
+        lambda d, m: tf.linalg.LinearOperatorDiag(d).matmul(tf.linalg.LinearOperatorFullMatrix(m)),
+    ),
+}
+
+
+def _loss(operator):
+    return tf.reduce_sum(operator.matvec([1.0, 3.0])) + tf.reduce_sum(
+        operator.solvevec([1.0, 4.0]) ** 2
+    )
+
+
+@pytest.mark.parametrize("kind", _OF_VARIABLES)
+def test_operators_keep_their_variables(kind):
+    values, make = _OF_VARIABLES[kind]
+    variables = [tf.Variable(value) for value in values]
+    operator = make(*variables)
+    assert {id(one) for one in operator.trainable_variables} == set(map(id, variables))
+
+    with tf.GradientTape() as tape:
+        loss = _loss(make(*variables))
+    expected = tape.gradient(loss, variables)
+
+    @tf.function
+    def slopes():
+        with tf.GradientTape() as tape:
+            loss = _loss(operator)
+        return tape.gradient(loss, variables)
+
+    for found in (slopes(), slopes()):
+        for one, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, wanted, rtol=1e-5)
+
+    for variable in variables:
+        variable.assign(2 * variable + 0.5)
+    again = make(*(tf.constant(variable) for variable in variables))
+    np.testing.assert_allclose(operator.to_dense(), again.to_dense(), rtol=1e-6)
+    np.testing.assert_allclose(operator.matvec([1.0, 3.0]), again.matvec([1.0, 3.0]), rtol=1e-5)
+    np.testing.assert_allclose(operator.determinant(), again.determinant(), rtol=1e-5)
+
+
+def test_variables_train_in_replicas():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        diagonal = tf.Variable([1.0, 2.0])
+        operator = tf.linalg.LinearOperatorDiag(diagonal)
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(operator.matvec([1.0, 3.0]) ** 2)
+        slope = tape.gradient(loss, diagonal)
+        replica = tf.distribute.get_replica_context()
+        assert replica
+        diagonal.assign_sub(0.1 * replica.all_reduce("mean", slope))
+        return loss
+
+    run = tf.function(lambda: strategy.run(step))
+    losses = [float(strategy.reduce("mean", run(), axis=None)) for _ in range(2)]
+    # The slope is 2 d x^2, [2, 36]: what remains is [0.8, -1.6].
+    np.testing.assert_allclose(losses, [37, 0.64 + 9 * 2.56], rtol=1e-5)
+    np.testing.assert_allclose(operator.diag_part(), [0.64, 1.28], rtol=1e-5)
+
+
+def test_variables_are_in_checkpoints(tmp_path):
+    matrix = tf.Variable(_MATRIX)
+    operator = tf.linalg.LinearOperatorFullMatrix(matrix)
+    path = tf.train.Checkpoint(operator=operator).save(str(tmp_path / "checkpoint"))
+    assert "operator/_matrix/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+    matrix.assign(tf.zeros([2, 2]))
+    tf.train.Checkpoint(operator=operator).restore(path)
+    assert operator.to_dense().tolist() == _MATRIX
+
+
+def test_products_from_the_left():
+    operator = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
+    x = tf.constant([[1.0, 10.0]])
+    assert (x @ operator).tolist() == (tf.Variable(x) @ operator).tolist() == [[31, 42]]
+    assert (operator @ tf.transpose(x)).tolist() == [[21], [43]]
