@@ -26,6 +26,7 @@ from frontends.tf.gradient_sources import (
     weights_of,
 )
 from frontends.tf.ops.shapeless import ShapelessResult
+from frontends.tf.selected import Selected, SelectionError, weights_of_entries
 from spmd.recording import Recording
 from spmd.replica import current_frame, is_per_replica
 
@@ -186,13 +187,25 @@ class GradientTape:
         Raises:
             RuntimeError: the tape was used before and is not persistent.
             TypeError: the target is no array.
+            SelectionError: there are weights of what a mask took in a program; `tf.reduce_sum(weights * target)` has none.
         """
         zero = _is_zero(unconnected_gradients)
         targets = [
             leaf.__jax_array__() if isinstance(leaf, ShapelessResult) else value_of(leaf)
             for leaf in leaves_of(target)
         ]
+        of_masks = any(isinstance(each, Selected) for each in targets)
+        if of_masks and output_gradients is not None:
+            raise SelectionError("output_gradients")
         weights = None if output_gradients is None else weights_of(targets, output_gradients)
+        if of_masks:
+            weights = [
+                weights_of_entries(each) if isinstance(each, Selected) else jnp.ones_like(each)
+                for each in targets
+            ]
+            targets = [
+                each.marked.array if isinstance(each, Selected) else each for each in targets
+            ]
         for each in targets:
             if not isinstance(each, jax.Array):
                 raise TypeError(

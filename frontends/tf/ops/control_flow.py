@@ -17,6 +17,7 @@ from frontends.tf.gradient_sources import is_variable
 from frontends.tf.graph import Operation, current_graph
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.host_calls import tell_host
+from frontends.tf.selected import Selected, SelectionError
 from spmd import _jax_internals
 from spmd.replica import PerReplica, TracedPerReplica, in_replica, is_first_of_process
 
@@ -87,6 +88,7 @@ def print_(
 
     Raises:
         ValueError: `output_stream` is a text: files are not written.
+        SelectionError: a value is what a mask took in a program; print what a reduction gives, or `tf.where(mask, x, 0)`.
     """
     if isinstance(output_stream, str):
         raise ValueError(
@@ -94,6 +96,8 @@ def print_(
             "Use output_stream=sys.stdout, or logging to a file."
         )
     leaves = [_value(leaf) for value in inputs for leaf in nest.flatten(value)]
+    if any(isinstance(leaf, Selected) for leaf in leaves):
+        raise SelectionError("tf.print")
     numbers = {index: leaf for index, leaf in enumerate(leaves) if _is_array(leaf)}
 
     def show(arrays: dict[int, Any]) -> None:

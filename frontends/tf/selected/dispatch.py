@@ -7,13 +7,16 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.ops.convert import convert_to_tensor, static_axes, static_int
-from frontends.tf.ops.math import sqrt_, sum_
+from frontends.tf.ops.array import reshape
+from frontends.tf.ops.convert import convert_to_tensor, known, static_axes, static_int, static_shape
+from frontends.tf.ops.math import cumprod, cumsum, sqrt_
+from frontends.tf.selected.fitting import check_one_mask
 from frontends.tf.selected.making import masked
 from frontends.tf.selected.selected import Selected, marks_of, shown, traced
-from frontends.tf.selected.selection import Marked, Selection, SelectionError, unmarked
+from frontends.tf.selected.selection import Marked, Selection, SelectionError, filled, unmarked
 from frontends.tf.selected.sizes import SelectedShape, broadcast, shape_of
 
 # What computes entry by entry, reduces without counting, or moves axes: no result depends on how many entries there are.
@@ -34,8 +37,8 @@ _TRACED = frozenset(
         *("softmax_cross_entropy_with_logits", "sparse_softmax_cross_entropy_with_logits"),
         *("reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_min"),
         *("reduce_prod", "reduce_sum", "reduce_euclidean_norm", "norm", "l2_loss", "l2_normalize"),
-        *("argmax", "argmin", "count_nonzero", "cumsum", "cumprod", "softmax", "log_softmax"),
-        *("concat", "expand_dims", "gather", "gather_nd", "reshape", "split", "squeeze", "stack"),
+        *("argmax", "argmin", "count_nonzero", "softmax", "log_softmax"),
+        *("concat", "expand_dims", "gather", "gather_nd", "split", "squeeze", "stack"),
         *("transpose", "unstack", "tile", "matmul", "matvec", "tensordot", "einsum", "bias_add"),
     }
 )
@@ -72,10 +75,12 @@ def _marked(value: Any) -> Marked:
 
 
 def _shape(input: Selected, out_type: Any = "int32") -> SelectedShape:
+    check_one_mask("tf.shape", input.marked.marks)
     return shape_of(input.marked)
 
 
 def _size(input: Selected, out_type: Any = "int32") -> jax.Array:
+    check_one_mask("tf.size", input.marked.marks)
     return _count(input, range(input.ndim), jax_dtype(out_type))
 
 
@@ -95,22 +100,33 @@ def _count(value: Selected, axes: Any, dtype: Any) -> jax.Array:
 
 def _mean(input_tensor: Selected, axis: Any = None, keepdims: bool = False) -> Any:
     axes = static_axes(axis)
-    total = traced("tf.reduce_mean", lambda x: sum_(x, axes, bool(keepdims)), input_tensor)
+    dtype = input_tensor.marked.array.dtype
+    whole = jnp.issubdtype(dtype, jnp.integer)
+    wide = None if whole else jnp.promote_types(dtype, jnp.float32)  # None: 8 and 16 bits in 32
+    add = functools.partial(jnp.sum, axis=axes, keepdims=bool(keepdims), dtype=wide)
+    total = traced("tf.reduce_mean", add, input_tensor)
     rank = input_tensor.ndim
     numbers = range(rank) if axes is None else [axes] if isinstance(axes, int) else axes
-    dtype = input_tensor.marked.array.dtype
-    if jnp.issubdtype(dtype, jnp.integer):
-        count = _count(input_tensor, [number % rank for number in numbers], dtype)
-        return traced(
-            "tf.reduce_mean", lambda x: jax.lax.div(x, jnp.maximum(count, 1) + 0 * x), total
-        )
-    return total / _count(input_tensor, [number % rank for number in numbers], dtype)
+    count = _count(input_tensor, [number % rank for number in numbers], total.dtype)
+
+    def divided(x: jax.Array) -> jax.Array:
+        if whole:
+            return jax.lax.div(x, jnp.full_like(x, jnp.maximum(count, 1))).astype(dtype)
+        return (x / count).astype(dtype)
+
+    return traced("tf.reduce_mean", divided, total)
 
 
 def _variance(input_tensor: Selected, axis: Any = None, keepdims: bool = False) -> Any:
-    distance = input_tensor - _mean(input_tensor, axis, keepdims=True)
+    dtype = input_tensor.marked.array.dtype
+    wide = jnp.promote_types(dtype, jnp.float32)
+    values = traced("tf.math.reduce_variance", lambda x: x.astype(wide), input_tensor)
+    distance = values - _mean(values, axis, keepdims=True)
     square = traced("tf.math.reduce_variance", lambda x: jnp.square(jnp.abs(x)), distance)
-    return _mean(square, axis, keepdims)
+    narrow = jnp.finfo(dtype).dtype if jnp.issubdtype(dtype, jnp.inexact) else wide
+    return traced(
+        "tf.math.reduce_variance", lambda x: x.astype(narrow), _mean(square, axis, keepdims)
+    )
 
 
 def _deviation(input_tensor: Selected, axis: Any = None, keepdims: bool = False) -> Any:
@@ -121,9 +137,9 @@ def _deviation(input_tensor: Selected, axis: Any = None, keepdims: bool = False)
 
 
 def _like(value: float, input: Any, dtype: Any = None, **_: Any) -> Selected:
-    array, marks = _marked(input)
-    kind = array.dtype if dtype is None else jax_dtype(dtype)
-    return Selected(Marked(jnp.full_like(array, value, dtype=kind), marks))
+    of = _marked(input)
+    kind = of.array.dtype if dtype is None else jax_dtype(dtype)
+    return Selected(of._replace(array=jnp.full_like(of.array, value, dtype=kind)))
 
 
 def _full(shape: SelectedShape, value: Any, dtype: Any = None) -> Any:
@@ -149,6 +165,30 @@ def _broadcast_to(input: Any, shape: Any) -> Any:
     return traced("tf.broadcast_to", lambda x: jnp.broadcast_to(x, shape), input)
 
 
+def _cumulative(
+    function: Callable[..., jax.Array],
+    neutral: int,
+    x: Selected,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+) -> Selected:
+    found = function(filled(x.marked, neutral), static_int(axis), bool(exclusive), bool(reverse))
+    return Selected(x.marked._replace(array=found))
+
+
+def _reshape(tensor: Selected, shape: Any) -> Any:
+    """Reshapes; the size that nobody knows is that of -1."""
+    if any(isinstance(size, Tracer) for size in jax.tree.leaves(known(shape))):
+        raise SelectionError("tf.reshape, to a size that is not known (write -1 for it),")
+    sizes = static_shape(shape)
+    found = traced("tf.reshape", lambda x: reshape(x, sizes), tensor)
+    for size, mark in zip(sizes, marks_of(found), strict=True):
+        if mark is not None and size != -1:
+            raise SelectionError(f"tf.reshape, where an axis gets the size {size} instead of -1,")
+    return found
+
+
 def _boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
     """Takes fewer of the entries that another mask took."""
     at = 0 if axis is None else static_int(axis) % jnp.ndim(_marked(tensor).array)
@@ -164,13 +204,15 @@ def _boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
     both = own.valid & chosen.array.astype(bool)
     found = masked(value.array, both, at).marked
     marks = list(marks_of(tensor))
-    marks[at] = Selection(both, chosen.array)
+    marks[at] = Selection(both, chosen.array, own.unfit)
     return Selected(Marked(found.array, tuple(marks)))
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "boolean_mask": _boolean_mask,
     "broadcast_to": _broadcast_to,
+    "cumprod": functools.partial(_cumulative, cumprod, 1),
+    "cumsum": functools.partial(_cumulative, cumsum, 0),
     "fill": _fill,
     "ones": _ones,
     "ones_like": functools.partial(_like, 1),
@@ -178,6 +220,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "reduce_mean": _mean,
     "reduce_std": _deviation,
     "reduce_variance": _variance,
+    "reshape": _reshape,
     "shape": _shape,
     "size": _size,
     "zeros": _zeros,

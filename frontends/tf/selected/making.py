@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from frontends.tf.ops.map_stream import in_compiled_map, is_only_for_shapes
 from frontends.tf.selected.selected import Selected
-from frontends.tf.selected.selection import Marked, Selection
+from frontends.tf.selected.selection import Marked, Selection, filled
 
 
 def takes_masks() -> bool:
@@ -41,14 +41,7 @@ def coordinates(condition: Any) -> Selected:
 
 
 def _of(values: Any, mask: Any, axis: int) -> Selected:
-    valid = mask.reshape(-1)
-    first = jnp.take(values, jnp.argmax(valid)[None], axis=axis)
-    if jnp.issubdtype(values.dtype, jnp.inexact):
-        # No entry counts, and the first one may be what the mask keeps out, such as a zero of a logarithm.
-        first = jnp.where(jnp.any(valid), first, 1)
-    shape = [1] * values.ndim
-    shape[axis] = valid.size
-    kept = jnp.where(valid.reshape(shape), values, first.astype(values.dtype))
     marks: list[Selection | None] = [None] * values.ndim
-    marks[axis] = Selection(valid, mask)
-    return Selected(Marked(kept, tuple(marks)))
+    marks[axis] = Selection(mask.reshape(-1), mask)
+    value = Marked(values, tuple(marks))
+    return Selected(value._replace(array=filled(value, 1)))

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
+from frontends.tf.selected.fitting import aligned, any_unfit, checked, merged, settled
 from frontends.tf.selected.selection import (
     Marked,
     Selection,
@@ -40,7 +41,17 @@ _ENTRYWISE = frozenset(
         *("sqrt", "square", "stop_gradient", "sub", "tan", "tanh", "xor", "igamma", "igammac"),
     }
 )
-_CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "remat2"})
+# Of these, the derivative is finite wherever they are computed.
+_PLAIN = frozenset(
+    {
+        *("add", "add_any", "and", "ceil", "clamp", "complex", "conj", "convert_element_type"),
+        *("copy", "copy_p", "eq", "floor", "ge", "gt", "imag", "is_finite", "le", "lt", "max"),
+        *("min", "ne", "neg", "not", "or", "real", "reduce_precision", "round", "select_n"),
+        *("sign", "stop_gradient", "sub", "xor"),
+    }
+)
+_INLINED = frozenset({"jit", "pjit", "closed_call", "core_call"})
+_CALLS = _INLINED | {"remat", "checkpoint", "remat2"}
 _CUSTOM = frozenset({"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"})
 
 
@@ -72,8 +83,10 @@ def evaluate(
 
 def _apply(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
     name = equation.primitive.name
-    if not any(any(one.marks) for one in inputs):
-        return [unmarked(one) for one in _bound(equation, [one.array for one in inputs])]
+    if name not in _INLINED and not any(any(one.marks) for one in inputs):
+        repeated = _repeated(equation, inputs)
+        arrays = _bound(equation, [one.array for one in inputs])
+        return [Marked(one, (None,) * jnp.ndim(one), repeated) for one in arrays]
     if name in _CALLS or name in _CUSTOM:
         inner = equation.params.get("jaxpr") or equation.params.get("call_jaxpr")
         if name in _CALLS or not _is_entrywise(inner):
@@ -85,8 +98,38 @@ def _apply(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked
         if rule is None:
             raise SelectionError(f"{caller} ({name})")
         return rule(caller, equation, inputs)
-    inputs, marks = _merged(inputs)
-    return [Marked(one, marks) for one in _bound(equation, [one.array for one in inputs])]
+    repeated = _repeated(equation, inputs)
+    inputs, marks = merged(caller, inputs)
+    if name in _PLAIN:
+        arrays = [one.array for one in inputs]
+    elif name in _CUSTOM:
+        # Its program is of arrays of these shapes.
+        arrays = [
+            settled(name, [one], marks)[0] if len(one.marks) == len(marks) else one.array
+            for one in inputs
+        ]
+    else:
+        arrays = settled(name, inputs, marks)
+    return [Marked(one, marks, repeated) for one in _bound(equation, arrays)]
+
+
+def _repeated(equation: JaxprEqn, inputs: Sequence[Marked]) -> frozenset[int]:
+    """Along which axes of the result all entries are the same, since operands of one entry were repeated."""
+    name = equation.primitive.name
+    if name == "broadcast_in_dim":
+        value, *_ = inputs
+        shape, targets = equation.params["shape"], equation.params["broadcast_dimensions"]
+        own = {
+            target
+            for axis, target in enumerate(targets)
+            if axis not in value.repeated and jnp.shape(value.array)[axis] == shape[target]
+        }
+        return frozenset(range(len(shape))) - own
+    if name in _ENTRYWISE or name in _CUSTOM:
+        rank = max(len(one.marks) for one in inputs)
+        full = [one.repeated for one in inputs if len(one.marks) == rank]
+        return frozenset.intersection(*full)
+    return frozenset()
 
 
 def _bound(equation: JaxprEqn, arrays: Sequence[Any]) -> list[Any]:
@@ -116,20 +159,6 @@ def _is_entrywise(program: Any) -> bool:
     return True
 
 
-def _merged(inputs: Sequence[Marked]) -> tuple[list[Marked], tuple[Selection | None, ...]]:
-    """Brings entries that belong together to the same places; returns the marks of what is computed of them."""
-    rank = max(len(one.marks) for one in inputs)
-    found, marks = list(inputs), list[Selection | None]()
-    for axis in range(rank):
-        given = [one.marks[axis] for one in found if len(one.marks) == rank]
-        own = [mark for mark in given if mark is not None]
-        if any(not mark.same(own[0]) for mark in own):
-            found = [compacted(one, axis) if len(one.marks) == rank else one for one in found]
-            own = [one.marks[axis] for one in found if len(one.marks) == rank and one.marks[axis]]
-        marks.append(own[0] if own else None)
-    return found, tuple(marks)
-
-
 def _limits(dtype: np.dtype) -> tuple[Any, Any]:
     if np.issubdtype(dtype, np.bool_):
         return False, True
@@ -154,16 +183,15 @@ def _reduce(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marke
     if name in ("argmax", "argmin"):
         for axis in axes:
             value = compacted(value, axis)
-    array = filled(value, axes, _neutral(name, value.array.dtype))
+    (found,) = _bound(equation, [filled(value, _neutral(name, value.array.dtype))])
     marks = tuple(mark for axis, mark in enumerate(value.marks) if axis not in axes)
-    return _single(equation, [array], marks)
+    return [Marked(checked(caller, found, [value.marks[axis] for axis in axes]), marks)]
 
 
 def _cumulative(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
     (value,) = inputs
     neutral = _neutral(equation.primitive.name, value.array.dtype)
-    array = filled(value, [equation.params["axis"]], neutral)
-    return _single(equation, [array], value.marks)
+    return _single(equation, [filled(value, neutral)], value.marks)
 
 
 def _broadcast(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
@@ -174,7 +202,8 @@ def _broadcast(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Ma
         mark = marks[target] = value.marks[axis]
         if mark is not None and shape[target] != mark.size:
             raise SelectionError(f"{caller}, which repeats along an axis that the mask chose from,")
-    return _single(equation, [value.array], tuple(marks))
+    (found,) = _bound(equation, [value.array])
+    return [Marked(found, tuple(marks), _repeated(equation, inputs))]
 
 
 def _reshape(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
@@ -211,7 +240,7 @@ def _of_several(caller: str, value: Marked, ends: Sequence[int], begin: int, end
         shape[place] = value.array.shape[axis]
         own = jnp.ones(shape, bool) if mark is None else mark.valid.reshape(shape)
         valid = valid & own
-    return Selection(valid.reshape(-1))
+    return Selection(valid.reshape(-1), unfit=any_unfit(value.marks[axis] for axis in axes))
 
 
 def _squeeze(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
@@ -250,20 +279,21 @@ def _concatenate(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[
     along = equation.params["dimension"]
     own = [one.marks[along] for one in inputs]
     free = [Marked(one.array, _without(one.marks, along)) for one in inputs]
-    merged, marks = _merged(free)
+    arrays, marks = merged(caller, free, repeats=False)
     if any(own):
         valid = [
             jnp.ones(one.array.shape[along], bool) if mark is None else mark.valid
             for one, mark in zip(inputs, own, strict=True)
         ]
-        marks = (*marks[:along], Selection(jnp.concatenate(valid)), *marks[along + 1 :])
-    return _single(equation, [one.array for one in merged], marks)
+        both = Selection(jnp.concatenate(valid), unfit=any_unfit(own))
+        marks = (*marks[:along], both, *marks[along + 1 :])
+    return _single(equation, [one.array for one in arrays], marks)
 
 
 def _stack(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
-    merged, marks = _merged(inputs)
+    values, marks = merged(caller, inputs, repeats=False)
     axis = equation.params["axis"]
-    arrays = [one.array for one in merged]
+    arrays = [one.array for one in values]
     return _single(equation, arrays, (*marks[:axis], None, *marks[axis:]))
 
 
@@ -280,15 +310,15 @@ def _without(marks: tuple[Selection | None, ...], axis: int) -> tuple[Selection 
 
 def _dot(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
     (summed, batch), (x, y) = equation.params["dimension_numbers"], inputs
-    for first, second in (*zip(*summed, strict=True), *zip(*batch, strict=True)):
-        own, other = x.marks[first], y.marks[second]
-        if own is not None and other is not None and not own.same(other):
-            x, y = compacted(x, first), compacted(y, second)
-    arrays = [filled(x, summed[0], 0), filled(y, summed[1], 0)]
-    marks = [x.marks[first] or y.marks[second] for first, second in zip(*batch, strict=True)]
+    for first, second in zip(*batch, strict=True):
+        x, y = aligned(caller, [x, y], [first, second])
+    for first, second in zip(*summed, strict=True):
+        x, y = aligned(caller, [x, y], [first, second], repeats=False)
+    marks = [x.marks[axis] for axis in batch[0]]
     for side, own, common in ((x, summed[0], batch[0]), (y, summed[1], batch[1])):
         marks += [mark for axis, mark in enumerate(side.marks) if axis not in (*own, *common)]
-    return _single(equation, arrays, tuple(marks))
+    (found,) = _bound(equation, [filled(x, 0), filled(y, 0)])
+    return [Marked(checked(caller, found, [x.marks[axis] for axis in summed[0]]), tuple(marks))]
 
 
 def _gather(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marked]:
@@ -298,12 +328,8 @@ def _gather(caller: str, equation: JaxprEqn, inputs: list[Marked]) -> list[Marke
         zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)
     )
     for first, second in pairs:
-        own, other = table.marks[first], rows.marks[second]
-        if own is not None and other is not None and not own.same(other):
-            table, rows = compacted(table, first), compacted(rows, second)
-    row_marks = list(rows.marks[:-1])
-    for first, second in pairs:
-        row_marks[second] = row_marks[second] or table.marks[first]
+        table, rows = aligned(caller, [table, rows], [first, second], repeats=False)
+    row_marks = rows.marks[:-1]
     whole = [
         axis
         for axis in range(len(table.marks))

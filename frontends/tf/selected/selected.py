@@ -9,8 +9,9 @@ import jax.numpy as jnp
 
 from frontends.tf._user_view import as_dtype_seen
 from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.selected.fitting import checked
 from frontends.tf.selected.rules import evaluate
-from frontends.tf.selected.selection import Marked, Selection, SelectionError, unmarked
+from frontends.tf.selected.selection import Marked, Selection, SelectionError, filled, unmarked
 from frontends.tf.tensor_shape import TensorShape
 
 
@@ -109,7 +110,13 @@ def traced(caller: str, function: Callable[..., Any], *args: Any, **kwargs: Any)
 
 def shown(value: Marked) -> Any:
     """Returns an array, selected if a selection marks it."""
-    return value.array if not any(value.marks) else Selected(value)
+    return value.array if not any(value.marks) else Selected(Marked(value.array, value.marks))
+
+
+def weights_of_entries(value: Selected) -> jax.Array:
+    """Returns 1 for each entry that counts, and 0 for the others; NaN where several masks took entries that do not fit."""
+    array, marks, _ = value.marked
+    return filled(Marked(checked("tape.gradient", jnp.ones_like(array), marks), marks), 0)
 
 
 def is_selected(value: object) -> bool:

@@ -30,11 +30,12 @@ class Selection:
     Attributes:
         valid: a boolean for each entry.
         mask: the array of which it was made, by which selections are known to be the same; None if there is none.
+        unfit: a boolean, True where several masks took numbers of entries that do not fit together; None if one mask took them.
     """
 
-    def __init__(self, valid: Any, mask: Any = None) -> None:
+    def __init__(self, valid: Any, mask: Any = None, unfit: Any = None) -> None:
         """Describes an axis."""
-        self.valid, self.mask = valid, mask
+        self.valid, self.mask, self.unfit = valid, mask, unfit
 
     @property
     def size(self) -> int:
@@ -51,10 +52,17 @@ class Selection:
 
 
 class Marked(NamedTuple):
-    """An array, and for each axis the selection; None where all entries count."""
+    """An array, and for each axis the selection; None where all entries count.
+
+    Attributes:
+        array: all entries.
+        marks: for each axis, what counts.
+        repeated: axes along which the function that is being called repeated what has one entry there.
+    """
 
     array: Any
     marks: tuple[Selection | None, ...]
+    repeated: frozenset[int] = frozenset()
 
 
 def unmarked(array: Any) -> Marked:
@@ -69,15 +77,15 @@ def compacted(value: Marked, axis: int) -> Marked:
         return value
     order = jnp.argsort(~selection.valid, stable=True)
     marks = list(value.marks)
-    marks[axis] = Selection(jnp.arange(selection.size) < selection.count())
-    return Marked(jnp.take(value.array, order, axis=axis), tuple(marks))
+    valid = jnp.arange(selection.size) < selection.count()
+    marks[axis] = Selection(valid, unfit=selection.unfit)
+    return value._replace(array=jnp.take(value.array, order, axis=axis), marks=tuple(marks))
 
 
-def filled(value: Marked, axes: Any, neutral: Any) -> Any:
-    """Replaces the entries along axes that do not count."""
+def filled(value: Marked, neutral: Any) -> Any:
+    """Replaces the entries that do not count; no gradient comes to them, not even NaN."""
     array = value.array
-    for axis in axes:
-        selection = value.marks[axis]
+    for axis, selection in enumerate(value.marks):
         if selection is not None:
             shape = [1] * array.ndim
             shape[axis] = selection.size

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.selected.selection import SelectionError
 
 _X = np.arange(6, dtype=np.float32).reshape(3, 2)
 
@@ -58,3 +59,45 @@ def test_a_mask_of_another_shape():
     strategy = tf.distribute.MirroredStrategy(["CPU:0"])
     with pytest.raises(ValueError, match=r"mask has the shape \(3,\).*\(2, 3\)"):
         strategy.run(lambda x: tf.boolean_mask(x, x[0] > 1.0), (tf.ones([2, 3]),))
+
+
+def in_replica(function, x):
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    step = tf.function(lambda x: strategy.run(function, (x,)))
+    return strategy.experimental_local_results(step(tf.constant(x)))[0]
+
+
+def test_a_target_is_summed():
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x[x > 1.5] ** 2
+        return tape.gradient([y, x], x)
+
+    assert in_replica(slope, [1.0, 2.0, 3.0]).tolist() == [1, 5, 7]
+
+
+def test_weights_of_a_target():
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x[x > 1.5]
+        return tape.gradient(y, x, output_gradients=tf.ones(3))
+
+    with pytest.raises(SelectionError, match="output_gradients does not work"):
+        in_replica(slope, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.print("taken:", x[x > 1]),
+        lambda x: tf.debugging.assert_near(x[x > 1], x[x > 1]),
+        lambda x: tf.nn.moments(x[x > 1], 0),
+        lambda x: tf.map_fn(tf.abs, x[x > 1]),
+        lambda x: tf.nn.compute_average_loss(x[x > 1]),
+    ],
+)
+def test_what_needs_arrays(function):
+    with pytest.raises(SelectionError):
+        in_replica(function, [1.0, 2.0, 3.0])

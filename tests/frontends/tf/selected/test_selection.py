@@ -29,7 +29,7 @@ def test_entries_that_count_move_to_the_beginning():
 
 def test_the_others_are_filled():
     value = Marked(jnp.ones([4, 2]), (Selection(_VALID), None))
-    assert filled(value, [0, 1], 0).sum(1).tolist() == [0, 2, 0, 2]
+    assert filled(value, 0).sum(1).tolist() == [0, 2, 0, 2]
 
 
 def test_errors_are_those_of_operands():
