@@ -100,6 +100,7 @@ class Save:
             target=self._finish, args=[made, failure], name="spmd-checkpoint"
         )
         _running = self
+        before_threads_end(_report_errors_at_exit)
         self._thread.start()
         if _ENDS_EARLY:
             self._thread.join()
@@ -240,5 +241,4 @@ def _fail_at_exit() -> None:
         os._exit(1)
 
 
-before_threads_end(_report_errors_at_exit)
 atexit.register(_fail_at_exit)

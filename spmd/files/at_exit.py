@@ -9,17 +9,22 @@ import sys
 import threading
 from collections.abc import Callable
 
+_registered = set[tuple[int, Callable[[], None]]]()
+
 
 def before_threads_end(act: Callable[[], None]) -> None:
-    """Has a function called when this process ends, before its thread pools do; the last one that is registered is called first.
+    """Has a function called when this process ends, before its thread pools do, once however often this is called for it.
 
-    Other threads may still run then. An error that it raises is printed. A process that is forked from this one does not
-    call it.
+    The last one that is registered is called first. Other threads may still run then. An error that it raises is printed. A
+    process that is forked from this one does not call it, unless it registers it itself.
 
     Args:
         act: takes nothing.
     """
     process = os.getpid()
+    if (process, act) in _registered:
+        return
+    _registered.add((process, act))
 
     def run() -> None:
         if os.getpid() != process:

@@ -197,7 +197,7 @@ def test_a_format_of_the_future(tmp_path):
     save(tmp_path / "model")
     manifest = tmp_path / "model" / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "version": 99}))
-    with pytest.raises(ExportError, match=r"version 99 .* reads version 1"):
+    with pytest.raises(ExportError, match=r"version 99 .* reads versions 1 and 2"):
         export.load(tmp_path / "model")
 
 

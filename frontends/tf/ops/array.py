@@ -1,5 +1,6 @@
 """Functions of `tf.*` about the shape of arrays: reshaping, joining, splitting and reordering."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -117,9 +118,10 @@ def _join(function: Callable[..., jax.Array], values: Nested, axis: int) -> jax.
         if not is_tracing() and not is_interposed() and _are_alike_on_host(arrays):
             # A program is made for its shapes: results that grow from step to step would have one compiled in each.
             join = np.stack if function is jnp.stack else np.concatenate
-            joined = join([np.asarray(array) for array in arrays], axis=axis)
-            place = next((array.sharding for array in arrays if array.committed), None)
-            return jax.device_put(joined, place)
+            with contextlib.suppress(ValueError):  # what does not fit, JAX says
+                joined = join([np.asarray(array) for array in arrays], axis=axis)
+                place = next((array.sharding for array in arrays if array.committed), None)
+                return jax.device_put(joined, place)
         return function(arrays, axis=axis)
 
 

@@ -15,7 +15,6 @@ from spmd.files import StorePath, before_threads_end
 _LOG = logging.getLogger(__name__)
 _SECONDS = 30.0
 _open = weakref.WeakSet["UploadedFile"]()
-_is_registered = False
 
 
 class UploadedFile:
@@ -31,7 +30,6 @@ class UploadedFile:
         Raises:
             OSError: the store does not take it.
         """
-        global _is_registered
         self._target = StorePath(url)
         self._target.write_bytes(b"")
         # Not a TemporaryDirectory, which a process that is forked from this one would delete.
@@ -42,9 +40,7 @@ class UploadedFile:
         self._put_at, self._size = time.monotonic(), 0
         self._is_lost = False  # the script ends, and the store did not take it
         _open.add(self)
-        if not _is_registered:
-            before_threads_end(_put_open_ones)
-            _is_registered = True
+        before_threads_end(_put_open_ones)
 
     def write(self, content: bytes) -> int:
         """Appends to the file here."""
@@ -109,5 +105,5 @@ def _put_open_ones() -> None:
         jax.effects_barrier()
     finally:
         for file in list(_open):
-            if not file._file.closed:
+            if not file._file.closed and file._process == os.getpid():
                 file._put_at_exit()

@@ -18,7 +18,7 @@ def test_batches_go_on_into_the_next_epoch_and_the_last_may_be_smaller():
     batches = _batches(input_fn())
     assert [y.tolist() for _, y in batches] == [[0, 1, 2, 3], [4, 0, 1, 2], [3, 4]]
     assert batches[1][0]["age"].tolist() == [4, 0, 1, 2]
-    assert batches[2][0]["name"].tolist() == ["d", "e"]
+    assert batches[2][0]["name"].tolist() == [b"d", b"e"]
 
 
 def test_rows_repeat_without_end_where_no_epochs_are_given():

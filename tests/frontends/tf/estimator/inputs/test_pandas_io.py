@@ -44,8 +44,8 @@ def test_features_are_columns():
     )
     (features, labels), (last, _) = input_fn().as_numpy_iterator()
     assert features["age"].tolist() == [1, 2]
-    assert features["name"].tolist() == ["a", "b"]
-    assert last["name"].tolist() == ["c"]
+    assert features["name"].tolist() == [b"a", b"b"]
+    assert last["name"].tolist() == [b"c"]
     assert labels.tolist() == [0, 1]
 
 
