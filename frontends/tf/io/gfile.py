@@ -194,7 +194,7 @@ def walk(
     Source: `tf.io.gfile.walk`.
     """
     path = _path(top)
-    return path.walk(topdown) if isinstance(path, StorePath) else os.walk(top, topdown, onerror)
+    return path.walk(topdown) if isinstance(path, StorePath) else os.walk(path, topdown, onerror)
 
 
 def join(path: StrPath, *paths: StrPath) -> str:

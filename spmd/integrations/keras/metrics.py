@@ -64,10 +64,38 @@ def _update(update: Method, bound: inspect.BoundArguments, values: Sequence[Any]
             for value in masked:
                 stack.enter_context(padding_masked(value, mask))
             return update(*bound.args, **bound.kwargs)
-    if mask is not None:
-        weight = bound.arguments.get("sample_weight")
-        bound.arguments["sample_weight"] = weights_of_rows(mask.rows, weight, jnp.float32)
-    return update(*bound.args, **bound.kwargs)
+    if mask is None:
+        return update(*bound.args, **bound.kwargs)
+    weight, metric = bound.arguments.get("sample_weight"), getattr(update, "__self__", None)
+    counts = weight is None and str(getattr(metric, "dtype", "")).startswith("int")
+    rows = weights_of_rows(mask.rows, weight, jnp.int32 if counts else jnp.float32)
+    shapes = _weight_shapes(metric, rows, values) if weight is None else [jnp.shape(rows)]
+    refused: Exception | None = None
+    for shape in shapes:
+        per_row = rows.reshape(-1, *[1] * (len(shape) - 1)) if len(shape) > 1 else rows
+        bound.arguments["sample_weight"] = jnp.broadcast_to(per_row, shape)
+        try:
+            return update(*bound.args, **bound.kwargs)
+        except (TypeError, ValueError) as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _weight_shapes(metric: Any, rows: jax.Array, values: Sequence[Any]) -> list[tuple[int, ...]]:
+    """Lists the shapes of weights that a metric may take, the best one first: of rows, or of what is in them.
+
+    Means take weights of rows. Counts of Keras, such as `Precision` and `MeanIoU`, compare element by element, or class by class
+    along the last axis, and take a weight for each of these; fewer could be taken for those of another axis.
+    """
+    of_rows = [tuple(rows.shape)]
+    shapes = [tuple(jnp.shape(value)) for value in jax.tree.leaves(values)]
+    inner = [shape for shape in shapes if len(shape) > 2 and shape[0] == rows.shape[0]]
+    if not inner or isinstance(metric, keras.metrics.Mean):
+        return of_rows
+    of_elements = list(dict.fromkeys([*inner, *(shape[:-1] for shape in inner)]))
+    is_of_keras = type(metric).__module__.startswith("keras.")
+    return [*of_elements, *of_rows] if is_of_keras else [*of_rows, *of_elements]
 
 
 def _is_of_keras(metric: Any) -> bool:

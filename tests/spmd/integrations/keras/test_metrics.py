@@ -2,6 +2,7 @@
 
 import contextlib
 
+import jax.numpy as jnp
 import keras
 import numpy as np
 import pytest
@@ -179,3 +180,46 @@ def test_the_users_function_runs_once(mesh_of, of_batch):
     spmd.Step(lambda batch: metric.update_state(*batch), mesh_of(2))(batch)
     assert float(calls.value) == 1
     assert float(metric.result()) == pytest.approx((1 + 4 + 16 + 25) / 4)
+
+
+class ArgmaxIoU(keras.metrics.MeanIoU):
+    """As TensorFlow's tutorials of segmentation write it."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        return super().update_state(y_true, jnp.argmax(y_pred, -1), sample_weight)
+
+
+@pytest.mark.filterwarnings("ignore:Explicitly requested dtype int64")
+@pytest.mark.parametrize("sides", [(6, 5), (4, 4), (7, 2)])  # as many as rows of a block or a batch, too
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (keras.metrics.Precision, "one"),
+        (keras.metrics.AUC, "one"),
+        (keras.metrics.TruePositives, "one"),
+        (lambda: keras.metrics.BinaryIoU([1]), "one"),
+        (lambda: keras.metrics.OneHotMeanIoU(3), "classes"),
+        (lambda: keras.metrics.MeanIoU(3, sparse_y_pred=False), "numbers"),
+        (lambda: ArgmaxIoU(3), "numbers"),
+        (keras.metrics.BinaryAccuracy, "one"),
+    ],
+)
+def test_metrics_of_pictures(mesh_of, make, kind, sides):
+    random = np.random.default_rng(0)
+    predicted = random.random((7, *sides, 1 if kind == "one" else 3)).astype(np.float32)
+    numbers = random.integers(0, 3, (7, *sides))
+    targets = {
+        "one": (numbers[..., None] > 1).astype(np.float32),
+        "classes": np.eye(3, dtype=np.float32)[numbers],
+        "numbers": numbers[..., None].astype(np.int32),
+    }[kind]
+    metric, expected = make(), make()
+    expected.update_state(targets, predicted)
+
+    def step(batch):
+        metric.update_state(*batch)
+
+    update = spmd.Step(step, mesh_of(2))
+    for batch in spmd.distribute((targets, predicted), mesh_of(2), batch_size=4):
+        update(batch)
+    np.testing.assert_allclose(metric.result(), expected.result(), rtol=1e-6)
