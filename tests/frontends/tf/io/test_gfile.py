@@ -33,8 +33,9 @@ def test_files_are_written_copied_moved_and_found(tmp_path):
     assert gfile.glob(str(tmp_path / "*.txt")) == [second]
     assert gfile.glob([str(tmp_path / "*.bin"), str(tmp_path / "*.txt")]) == [third, second]
     assert gfile.stat(second).length == 4
-    ((_, _, names),) = gfile.walk(str(tmp_path))
-    assert sorted(names) == ["a.txt", "c.bin"]
+    for top in (str(tmp_path), f"file://{tmp_path}"):
+        ((_, _, names),) = gfile.walk(top)
+        assert sorted(names) == ["a.txt", "c.bin"]
     gfile.remove(third)
     with pytest.raises(tf.errors.NotFoundError):
         gfile.remove(third)

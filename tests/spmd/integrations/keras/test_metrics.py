@@ -190,7 +190,9 @@ class ArgmaxIoU(keras.metrics.MeanIoU):
 
 
 @pytest.mark.filterwarnings("ignore:Explicitly requested dtype int64")
-@pytest.mark.parametrize("sides", [(6, 5), (4, 4), (7, 2)])  # as many as rows of a block or a batch, too
+@pytest.mark.parametrize(
+    "sides", [(6, 5), (4, 4), (7, 2)]
+)  # as many as rows of a block or a batch, too
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
