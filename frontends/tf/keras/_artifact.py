@@ -15,6 +15,8 @@ import keras
 
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.keras._input_specs import inputs_from, inputs_of
+from frontends.tf.keras._lookup import StringLookup
+from frontends.tf.keras._text_vectorization import TextVectorization
 from spmd import export
 from spmd.errors import ExportError
 from spmd.source_lines import user_stacklevel
@@ -44,7 +46,7 @@ def write_model(
     Raises:
         TypeError: it is not a Keras model.
         ValueError: signatures were given.
-        ExportError: the model is not built, cannot be exported, or the directory holds something else.
+        ExportError: the model is not built, takes texts, cannot be exported, or the directory holds something else.
     """
     if not isinstance(model, keras.Model):
         raise TypeError(
@@ -55,6 +57,12 @@ def write_model(
         raise ExportError(
             f"The model {model.name!r} cannot be saved, because it has no weights yet: they are made when it "
             "is built. Call it with a batch of data first, or model.build(input_shape)."
+        )
+    if (layer := _text_layer(model)) is not None:
+        raise ExportError(
+            f"The model {model.name!r} takes texts, in its layer {layer.name!r}, and the program in a directory takes numbers only. Save "
+            "it as a file, which keeps the vocabulary too: model.save('model.keras'), and tf.keras.models.load_model('model.keras'). To "
+            "serve from a directory, save a model of what comes after that layer, and call the layer before it."
         )
     if signatures is not None:
         raise ValueError(
@@ -123,6 +131,16 @@ def read_model(
             # Predictions do not depend on it.
             warnings.warn(f"{error} The optimizer starts anew.", stacklevel=user_stacklevel())
     return model
+
+
+def _text_layer(model: Any) -> Any:
+    """Finds a layer that takes texts; None if there is none."""
+    for layer in model.layers:
+        if isinstance(layer, TextVectorization | StringLookup):
+            return layer
+        if isinstance(layer, keras.Model) and (found := _text_layer(layer)) is not None:
+            return found
+    return None
 
 
 def _variables_of_optimizer(model: keras.Model) -> list[Any]:

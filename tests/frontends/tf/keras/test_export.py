@@ -12,6 +12,7 @@ import pytest
 
 import spmd
 from frontends import tf
+from spmd.errors import ExportError
 from tests.frontends.tf.keras.strategies import mirrored
 
 keras = tf.keras
@@ -540,3 +541,20 @@ def test_without_tensorflow_the_error_of_export_says_what_to_write(monkeypatch, 
         model.export(tmp_path / "model")
     with pytest.raises(ValueError, match="Unrecognized format"):
         model.export(tmp_path / "model", format="other")
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_a_model_of_texts_is_no_directory_but_a_file(tmp_path, declared):
+    texts = np.array([["a b"], ["b c"]])
+    vectorize = tf.keras.layers.TextVectorization(output_sequence_length=4)
+    vectorize.adapt(texts[:, 0])
+    layers = [vectorize, tf.keras.layers.Embedding(10, 4), tf.keras.layers.Flatten()]
+    inputs = [tf.keras.Input((1,), dtype=tf.string)] if declared else []
+    model = tf.keras.Sequential([*inputs, *layers])
+    expected = model.predict(texts, verbose=0)
+    for save in (model.save, lambda path: tf.saved_model.save(model, path)):
+        with pytest.raises(ExportError, match=r"model\.keras"):
+            save(tmp_path / "directory")
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded.predict(texts, verbose=0), expected)
