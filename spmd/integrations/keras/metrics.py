@@ -67,12 +67,14 @@ def _update(update: Method, bound: inspect.BoundArguments, values: Sequence[Any]
     if mask is None:
         return update(*bound.args, **bound.kwargs)
     weight, metric = bound.arguments.get("sample_weight"), getattr(update, "__self__", None)
-    counts = weight is None and str(getattr(metric, "dtype", "")).startswith("int")
-    rows = weights_of_rows(mask.rows, weight, jnp.int32 if counts else jnp.float32)
-    shapes = _weight_shapes(metric, rows, values) if weight is None else [jnp.shape(rows)]
+    if weight is not None:
+        bound.arguments["sample_weight"] = weights_of_rows(mask.rows, weight, jnp.float32)
+        return update(*bound.args, **bound.kwargs)
+    counts = str(getattr(metric, "dtype", "")).startswith("int")
+    rows = weights_of_rows(mask.rows, None, jnp.int32 if counts else jnp.float32)
     refused: Exception | None = None
-    for shape in shapes:
-        per_row = rows.reshape(-1, *[1] * (len(shape) - 1)) if len(shape) > 1 else rows
+    for shape in _weight_shapes(metric, rows, values):
+        per_row = rows.reshape(-1, *[1] * (len(shape) - 1))
         bound.arguments["sample_weight"] = jnp.broadcast_to(per_row, shape)
         try:
             return update(*bound.args, **bound.kwargs)

@@ -225,3 +225,18 @@ def test_metrics_of_pictures(mesh_of, make, kind, sides):
     for batch in spmd.distribute((targets, predicted), mesh_of(2), batch_size=4):
         update(batch)
     np.testing.assert_allclose(metric.result(), expected.result(), rtol=1e-6)
+
+
+def test_weights_of_what_is_in_rows(mesh_of):
+    random = np.random.default_rng(0)
+    targets, predicted = (random.random((3, 5, 2)).astype(np.float32) for _ in range(2))
+    weights = random.random((3, 5)).astype(np.float32)
+    metric, expected = keras.metrics.MeanSquaredError(), keras.metrics.MeanSquaredError()
+    expected.update_state(targets, predicted, weights)
+
+    def step(batch):
+        metric.update_state(*batch)
+
+    (batch,) = spmd.distribute((targets, predicted, weights), mesh_of(2), batch_size=4)
+    spmd.Step(step, mesh_of(2))(batch)
+    np.testing.assert_allclose(metric.result(), expected.result(), rtol=1e-6)
