@@ -24,27 +24,15 @@ def by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     Returns:
         The convolution.
     """
-    nothing = ((0, 0), (0, 0))
-    image = dilated(conv.lhs(lhs), (conv.padding[0], *nothing), (conv.lhs_dilation[0], 1, 1))
-    kernel, batch, depth = conv.rhs(rhs), conv.lhs_shape[0], conv.out_spatial[0]
+    image, kernel = _padded_in_depth(conv, lhs), conv.rhs(rhs)
+    batch, depth = conv.lhs_shape[0], conv.out_spatial[0]
     sums: list[jax.Array] = []
     for place in range(conv.window[0]):
         start = place * conv.rhs_dilation[0]
         stop = start + (depth - 1) * conv.strides[0] + 1
         layers = lax.slice_in_dim(image, start, stop, conv.strides[0], axis=1)
-        sums.append(
-            lax.conv_general_dilated(
-                layers.reshape(batch * depth, *layers.shape[2:]),
-                kernel[place],
-                conv.strides[1:],
-                conv.padding[1:],
-                conv.lhs_dilation[1:],
-                conv.rhs_dilation[1:],
-                ("NHWC", "HWIO", "NHWC"),
-                precision=conv.precision,
-                preferred_element_type=conv.computes_in,
-            )
-        )
+        pictures = layers.reshape(batch * depth, *layers.shape[2:])
+        sums.append(_of_pictures(conv, pictures, kernel[place]))
     total = functools.reduce(operator.add, sums)
     return conv.result(total.reshape(batch, depth, *total.shape[1:]))
 
@@ -60,8 +48,7 @@ def kernel_gradient_by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array)
     Returns:
         The convolution.
     """
-    nothing = ((0, 0), (0, 0))
-    image = dilated(conv.lhs(lhs), (conv.padding[0], *nothing), (1, 1, 1))
+    image = _padded_in_depth(conv, lhs)
     depth, height, width, batch, outputs = conv.rhs_shape
     gradient = jnp.moveaxis(conv.rhs(rhs), 0, 2).reshape(height, width, depth * batch, outputs)
     layers: list[jax.Array] = []
@@ -70,16 +57,27 @@ def kernel_gradient_by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array)
         stop = start + (depth - 1) * conv.rhs_dilation[0] + 1
         under = lax.slice_in_dim(image, start, stop, conv.rhs_dilation[0], axis=1)
         under = jnp.moveaxis(under, 1, 3)
-        layers.append(
-            lax.conv_general_dilated(
-                under.reshape(*under.shape[:3], depth * batch),
-                gradient,
-                conv.strides[1:],
-                conv.padding[1:],
-                rhs_dilation=conv.rhs_dilation[1:],
-                dimension_numbers=("NHWC", "HWIO", "NHWC"),
-                precision=conv.precision,
-                preferred_element_type=conv.computes_in,
-            )
-        )
+        pictures = under.reshape(*under.shape[:3], depth * batch)
+        layers.append(_of_pictures(conv, pictures, gradient))
     return conv.result(jnp.stack(layers, axis=1))
+
+
+def _padded_in_depth(conv: Convolution, lhs: jax.Array) -> jax.Array:
+    """Pads and dilates the left operand as far as layers are concerned; `_of_pictures` does the rest."""
+    nothing = ((0, 0), (0, 0))
+    return dilated(conv.lhs(lhs), (conv.padding[0], *nothing), (conv.lhs_dilation[0], 1, 1))
+
+
+def _of_pictures(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Convolves pictures as the volume is convolved along its other two dimensions."""
+    return lax.conv_general_dilated(
+        lhs,
+        rhs,
+        conv.strides[1:],
+        conv.padding[1:],
+        conv.lhs_dilation[1:],
+        conv.rhs_dilation[1:],
+        ("NHWC", "HWIO", "NHWC"),
+        precision=conv.precision,
+        preferred_element_type=conv.computes_in,
+    )

@@ -12,6 +12,12 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from spmd.lowering import Thresholds, for_cpu
 
 LAYOUT = ("NHWC", "HWIO", "NHWC")
+# Number of spatial dimensions, and layouts of that.
+RANKS = [
+    (1, ("NHC", "HIO", "NHC")),
+    (2, ("NCHW", "OIHW", "NCHW")),
+    (3, ("NDHWC", "DHWIO", "NDHWC")),
+]
 # Rewrites small operations too, which are quick to test.
 ANY = Thresholds(
     work=0,

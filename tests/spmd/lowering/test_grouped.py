@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spmd.lowering import for_cpu
-from tests.spmd.lowering.rewrites import LAYOUT, assert_close, both, convolution, numbers
+from tests.spmd.lowering.rewrites import LAYOUT, RANKS, assert_close, both, convolution, numbers
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3))])
@@ -34,14 +34,7 @@ def test_equals_xla(window, strides, dilation, padding, sizes, dtype):
     assert_close(plain, better)
 
 
-@pytest.mark.parametrize(
-    ("rank", "layout"),
-    [
-        (1, ("NHC", "HIO", "NHC")),
-        (2, ("NCHW", "OIHW", "NCHW")),
-        (3, ("NDHWC", "DHWIO", "NDHWC")),
-    ],
-)
+@pytest.mark.parametrize(("rank", "layout"), RANKS)
 def test_of_any_rank_and_layout(rank, layout):
     sizes = {"N": 2, "C": 8, "I": 2, "O": 12, "D": 4, "H": 5, "W": 6}
     run = convolution(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.spmd.lowering.rewrites import assert_close, both, numbers
+from tests.spmd.lowering.rewrites import RANKS, assert_close, both, numbers
 
 
 def transposed(strides, padding, layout=("NHWC", "HWIO", "NHWC"), **options):
@@ -45,14 +45,7 @@ def test_equals_xla(window, strides, padding, transpose_kernel, dtype):
     assert_close(plain, better)
 
 
-@pytest.mark.parametrize(
-    ("rank", "layout"),
-    [
-        (1, ("NHC", "HIO", "NHC")),
-        (2, ("NCHW", "OIHW", "NCHW")),
-        (3, ("NDHWC", "DHWIO", "NDHWC")),
-    ],
-)
+@pytest.mark.parametrize(("rank", "layout"), RANKS)
 def test_of_any_rank_and_layout(rank, layout):
     sizes = {"N": 2, "C": 3, "D": 4, "H": 5, "W": 6}
     kernels = {"I": 3, "O": 4, "D": 3, "H": 3, "W": 3}
