@@ -23,6 +23,7 @@ from spmd.source_lines import user_stacklevel
 from spmd.typing import LibraryVariable, StrPath
 
 SERVING_DEFAULT = "serving_default"
+_TEXT_LAYERS = (TextVectorization, StringLookup)
 _LAYER: Any = keras.Layer
 
 
@@ -58,7 +59,8 @@ def write_model(
             f"The model {model.name!r} cannot be saved, because it has no weights yet: they are made when it "
             "is built. Call it with a batch of data first, or model.build(input_shape)."
         )
-    if (layer := _text_layer(model)) is not None:
+    text_layers = (each for each in model._flatten_layers() if isinstance(each, _TEXT_LAYERS))
+    if (layer := next(text_layers, None)) is not None:
         raise ExportError(
             f"The model {model.name!r} takes texts, in its layer {layer.name!r}, and the program in a directory takes numbers only. Save "
             "it as a file, which keeps the vocabulary too: model.save('model.keras'), and tf.keras.models.load_model('model.keras'). To "
@@ -131,16 +133,6 @@ def read_model(
             # Predictions do not depend on it.
             warnings.warn(f"{error} The optimizer starts anew.", stacklevel=user_stacklevel())
     return model
-
-
-def _text_layer(model: Any) -> Any:
-    """Finds a layer that takes texts; None if there is none."""
-    for layer in model.layers:
-        if isinstance(layer, TextVectorization | StringLookup):
-            return layer
-        if isinstance(layer, keras.Model) and (found := _text_layer(layer)) is not None:
-            return found
-    return None
 
 
 def _variables_of_optimizer(model: keras.Model) -> list[Any]:

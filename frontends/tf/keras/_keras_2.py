@@ -48,19 +48,10 @@ def take_former_arguments(make: Method, /, self: KerasObject, *args: Any, **kwar
         self._input_shape_arg = tuple(shape)
 
 
-def take_slash(make: Method, /, self: KerasObject, name: str | None = None) -> None:
-    """Wraps `Operation.__init__`: takes the name `block1/conv`, which Keras 3 refuses."""
-    if isinstance(name, str) and "/" in name:
-        make(self, name=_without_slash(name))
-        self.name = name
-    else:
-        make(self, name=name)
-
-
-def open_with_slash(
-    make: Method, /, self: KerasObject, name: str, *args: object, **kwargs: object
+def take_slash(
+    make: Method, /, self: KerasObject, name: str | None = None, *args: object, **kwargs: object
 ) -> None:
-    """Wraps `name_scope.__init__`: what a layer of such a name makes has it in its path."""
+    """Wraps `__init__` of operations and name scopes: takes the name `block1/conv`, which Keras 3 refuses."""
     if isinstance(name, str) and "/" in name:
         make(self, _without_slash(name), *args, **kwargs)
         self.name = name

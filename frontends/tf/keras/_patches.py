@@ -119,7 +119,7 @@ def patches() -> tuple[Patch, ...]:
         ),
         around(
             *(keras.src.backend.common.name_scope.name_scope, "__init__"),
-            *(_keras_2.open_with_slash, "names may have a slash"),
+            *(_keras_2.take_slash, "names may have a slash"),
             "self name caller deduplicate override_parent",
         ),
         around(

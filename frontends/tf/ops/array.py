@@ -109,15 +109,14 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
 
 def _join(function: Callable[..., jax.Array], values: Nested, axis: int) -> jax.Array:
     """Joins values; what is known while tracing stays known, since shapes are made like this."""
+    join = np.stack if function is jnp.stack else np.concatenate
     if has_symbolic_size(values):
-        join = np.stack if function is jnp.stack else np.concatenate
         parts = [np.asarray(value, object) for value in values]
         return join(parts, axis=axis)  # pyright: ignore[reportReturnType]
     with computed_now(values):
         arrays = [convert_to_tensor(value) for value in values]
         if not is_tracing() and not is_interposed() and _are_alike_on_host(arrays):
             # A program is made for its shapes: results that grow from step to step would have one compiled in each.
-            join = np.stack if function is jnp.stack else np.concatenate
             with contextlib.suppress(ValueError):  # what does not fit, JAX says
                 joined = join([np.asarray(array) for array in arrays], axis=axis)
                 place = next((array.sharding for array in arrays if array.committed), None)
