@@ -1,5 +1,6 @@
 """Operators that are made of others."""
 
+import abc
 import functools
 import itertools
 from collections.abc import Sequence
@@ -17,9 +18,19 @@ from frontends.tf.ops.convert import convert_to_tensor
 class _OfOne(LinearOperator):
     """An operator that is made of another one."""
 
-    def __init__(self, operator: LinearOperator, *known: Any) -> None:
+    def __init__(
+        self,
+        operator: LinearOperator,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Takes the operator."""
         self._operator = operator
-        said = zip(known, _said(operator), strict=True)
+        given = is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+        said: Any = zip(given, _said(operator), strict=True)
         super().__init__(*(own if one is None else one for one, own in said))
 
     @property
@@ -43,19 +54,6 @@ class LinearOperatorAdjoint(_OfOne):
 
     Source: `tf.linalg.LinearOperatorAdjoint`.
     """
-
-    def __init__(
-        self,
-        operator: LinearOperator,
-        is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None,
-        is_square: bool | None = None,
-        name: str | None = None,
-    ) -> None:
-        """Takes the operator."""
-        known = is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
-        super().__init__(operator, *known)
 
     def _sizes(self) -> tuple[int, ...]:
         *batch, rows, columns = self._operator._sizes()
@@ -124,11 +122,20 @@ class LinearOperatorInversion(_OfOne):
 class _OfSeveral(LinearOperator):
     """An operator that is made of several."""
 
-    def __init__(self, operators: Sequence[LinearOperator], *known: Any) -> None:
+    def __init__(
+        self,
+        operators: Sequence[LinearOperator],
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Takes the operators."""
         self._operators = list(operators)
         if not self._operators:
             raise ValueError("Expected a non-empty list of operators.")
-        super().__init__(*known)
+        super().__init__(is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
         if self.is_non_singular is None and all(one.is_non_singular for one in operators):
             self._non_singular = True
 
@@ -142,6 +149,34 @@ class _OfSeveral(LinearOperator):
 
     def _batch(self) -> tuple[int, ...]:
         return jnp.broadcast_shapes(*(one._sizes()[:-2] for one in self._operators))
+
+    def _powers(self) -> list[int]:
+        """How often the determinant of each operator is a factor."""
+        return [1] * len(self._operators)
+
+    def _determinant(self) -> jax.Array:
+        pairs = zip(self._operators, self._powers(), strict=True)
+        return functools.reduce(jnp.multiply, [one.determinant() ** power for one, power in pairs])
+
+    def _log_abs_determinant(self) -> jax.Array:
+        pairs = zip(self._operators, self._powers(), strict=True)
+        return functools.reduce(
+            jnp.add, [one.log_abs_determinant() * power for one, power in pairs]
+        )
+
+
+class _OfParts(_OfSeveral):
+    """An operator of which each of the others multiplies and solves a part."""
+
+    @abc.abstractmethod
+    def _each(self, x: jax.Array, name: str, adjoint: bool) -> jax.Array:
+        """Has each operator multiply or solve (`name`) its part."""
+
+    def _matmul(self, x: jax.Array, adjoint: bool) -> jax.Array:
+        return self._each(x, "matmul", adjoint)
+
+    def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
+        return self._each(rhs, "solve", adjoint)
 
 
 class LinearOperatorComposition(_OfSeveral):
@@ -185,31 +220,12 @@ class LinearOperatorComposition(_OfSeveral):
             rhs = one.solve(rhs, adjoint)
         return rhs
 
-    def _determinant(self) -> jax.Array:
-        return functools.reduce(jnp.multiply, [one.determinant() for one in self._operators])
 
-    def _log_abs_determinant(self) -> jax.Array:
-        return functools.reduce(jnp.add, [one.log_abs_determinant() for one in self._operators])
-
-
-class LinearOperatorKronecker(_OfSeveral):
+class LinearOperatorKronecker(_OfParts):
     """The Kronecker product of operators, which is never made to multiply or solve.
 
     Source: `tf.linalg.LinearOperatorKronecker`.
     """
-
-    def __init__(
-        self,
-        operators: Sequence[LinearOperator],
-        is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None,
-        is_square: bool | None = None,
-        name: str | None = None,
-    ) -> None:
-        """Takes the operators."""
-        known = is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
-        super().__init__(operators, *known)
 
     def _sizes(self) -> tuple[int, ...]:
         rows = int(np.prod([one.range_dimension for one in self._operators]))
@@ -237,44 +253,15 @@ class LinearOperatorKronecker(_OfSeveral):
             array = jnp.moveaxis(found.reshape(shape), before, before + place)
         return array.reshape(*batch, -1, x.shape[-1])
 
-    def _matmul(self, x: jax.Array, adjoint: bool) -> jax.Array:
-        return self._each(x, "matmul", adjoint)
-
-    def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
-        return self._each(rhs, "solve", adjoint)
-
     def _powers(self) -> list[int]:
         return [self.domain_dimension // one.domain_dimension for one in self._operators]
 
-    def _determinant(self) -> jax.Array:
-        pairs = zip(self._operators, self._powers(), strict=True)
-        return functools.reduce(jnp.multiply, [one.determinant() ** power for one, power in pairs])
 
-    def _log_abs_determinant(self) -> jax.Array:
-        pairs = zip(self._operators, self._powers(), strict=True)
-        return functools.reduce(
-            jnp.add, [one.log_abs_determinant() * power for one, power in pairs]
-        )
-
-
-class LinearOperatorBlockDiag(_OfSeveral):
+class LinearOperatorBlockDiag(_OfParts):
     """Operators along the diagonal, and zeros elsewhere.
 
     Source: `tf.linalg.LinearOperatorBlockDiag`.
     """
-
-    def __init__(
-        self,
-        operators: Sequence[LinearOperator],
-        is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None,
-        is_square: bool | None = None,
-        name: str | None = None,
-    ) -> None:
-        """Takes the operators."""
-        known = is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
-        super().__init__(operators, *known)
 
     def _sizes(self) -> tuple[int, ...]:
         rows = sum(one.range_dimension for one in self._operators)
@@ -300,18 +287,6 @@ class LinearOperatorBlockDiag(_OfSeveral):
         ]
         wide = [jnp.broadcast_to(one, (*batch, *one.shape[-2:])) for one in found]
         return jnp.concatenate(wide, -2)
-
-    def _matmul(self, x: jax.Array, adjoint: bool) -> jax.Array:
-        return self._each(x, "matmul", adjoint)
-
-    def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
-        return self._each(rhs, "solve", adjoint)
-
-    def _determinant(self) -> jax.Array:
-        return functools.reduce(jnp.multiply, [one.determinant() for one in self._operators])
-
-    def _log_abs_determinant(self) -> jax.Array:
-        return functools.reduce(jnp.add, [one.log_abs_determinant() for one in self._operators])
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):

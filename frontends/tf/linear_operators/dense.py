@@ -8,15 +8,15 @@ import numpy as np
 from jax.scipy.linalg import solve_triangular
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.linear_operators.operator import CLASSES, LinearOperator, kept
+from frontends.tf.linear_operators.operator import CLASSES, LinearOperator, kept, with_batches
 from frontends.tf.ops.convert import convert_to_tensor
 
 
 class _OfMatrix(LinearOperator):
     """An operator that has its matrix, which `_dense` gives."""
 
-    def __init__(self, **known: Any) -> None:
-        super().__init__(**known)
+    def __init__(self, *known: Any) -> None:
+        super().__init__(*known)
         if len(self._sizes()) < 2:
             raise ValueError(f"Expected at least 2 dimensions, got the shape {self._sizes()}.")
 
@@ -44,13 +44,7 @@ class LinearOperatorFullMatrix(_OfMatrix):
     ) -> None:
         """Takes a matrix."""
         self._matrix = kept(matrix)
-        super().__init__(
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-        )
+        super().__init__(is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
     @property
     def matrix(self) -> Any:
@@ -78,13 +72,7 @@ class LinearOperatorLowerTriangular(_OfMatrix):
     ) -> None:
         """Takes a matrix."""
         self._tril = kept(tril)
-        super().__init__(
-            is_non_singular=is_non_singular,
-            is_self_adjoint=is_self_adjoint,
-            is_positive_definite=is_positive_definite,
-            is_square=is_square,
-            name=name,
-        )
+        super().__init__(is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
     @property
     def tril(self) -> Any:
@@ -98,11 +86,8 @@ class LinearOperatorLowerTriangular(_OfMatrix):
         return jnp.diagonal(convert_to_tensor(self._tril), axis1=-2, axis2=-1)
 
     def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
-        tril = self._dense()
-        batch = jnp.broadcast_shapes(tril.shape[:-2], rhs.shape[:-2])
-        matrix = jnp.broadcast_to(tril, (*batch, *tril.shape[-2:]))
-        columns = jnp.broadcast_to(rhs, (*batch, *rhs.shape[-2:]))
-        return solve_triangular(matrix, columns, trans="C" if adjoint else "N", lower=True)
+        trans = "C" if adjoint else "N"
+        return solve_triangular(*with_batches(self._dense(), rhs), trans=trans, lower=True)
 
     def _determinant(self) -> jax.Array:
         return jnp.prod(self._diagonal(), -1)

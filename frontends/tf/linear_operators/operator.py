@@ -72,7 +72,7 @@ class LinearOperator(Module, abc.ABC):
 
     def _solve(self, rhs: jax.Array, adjoint: bool) -> jax.Array:
         matrix = self.to_dense()
-        return jnp.linalg.solve(*_with_batches(adjoint_of(matrix) if adjoint else matrix, rhs))
+        return jnp.linalg.solve(*with_batches(adjoint_of(matrix) if adjoint else matrix, rhs))
 
     def _diagonal(self) -> jax.Array:
         return jnp.diagonal(self.to_dense(), axis1=-2, axis2=-1)
@@ -367,7 +367,8 @@ def adjoint_of(matrix: jax.Array) -> jax.Array:
     return jnp.conj(jnp.swapaxes(matrix, -1, -2))
 
 
-def _with_batches(matrix: jax.Array, rhs: jax.Array) -> tuple[jax.Array, jax.Array]:
+def with_batches(matrix: jax.Array, rhs: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Repeats both for the batch that they have together."""
     batch = jnp.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     return (
         jnp.broadcast_to(matrix, (*batch, *matrix.shape[-2:])),
