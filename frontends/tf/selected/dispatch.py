@@ -203,9 +203,8 @@ def _boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
         raise SelectionError("tf.boolean_mask, with a mask of other entries,")
     both = own.valid & chosen.array.astype(bool)
     found = masked(value.array, both, at).marked
-    marks = list(marks_of(tensor))
-    marks[at] = Selection(both, chosen.array, own.unfit)
-    return Selected(Marked(found.array, tuple(marks)))
+    fewer = Marked(found.array, marks_of(tensor))
+    return Selected(fewer.with_mark(at, Selection(both, chosen.array, own.unfit)))
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -70,7 +70,7 @@ def aligned(
                 "x[mask] * y[mask]),"
             )
     if all(mark.same(own[0]) for mark in own):
-        return [_with_mark(value, axis, own[0]) for value, axis in pairs]
+        return [value.with_mark(axis, own[0]) for value, axis in pairs]
     count, unfit = own[0].count(), any_unfit(own)
     for mark in own[1:]:
         other = mark.count()
@@ -83,11 +83,7 @@ def aligned(
     moved = [(compacted(value, axis), axis) for value, axis in pairs]
     if repeats:
         moved = [(_repeating(value, axis), axis) for value, axis in moved]
-    return [_with_mark(value, axis, both) for value, axis in moved]
-
-
-def _with_mark(value: Marked, axis: int, mark: Selection) -> Marked:
-    return value._replace(marks=(*value.marks[:axis], mark, *value.marks[axis + 1 :]))
+    return [value.with_mark(axis, both) for value, axis in moved]
 
 
 def _repeating(value: Marked, axis: int) -> Marked:

@@ -64,6 +64,10 @@ class Marked(NamedTuple):
     marks: tuple[Selection | None, ...]
     repeated: frozenset[int] = frozenset()
 
+    def with_mark(self, axis: int, mark: Selection | None) -> "Marked":
+        """Returns the array with another selection of one axis."""
+        return self._replace(marks=(*self.marks[:axis], mark, *self.marks[axis + 1 :]))
+
 
 def unmarked(array: Any) -> Marked:
     """Marks nothing of an array."""
@@ -76,10 +80,8 @@ def compacted(value: Marked, axis: int) -> Marked:
     if selection is None:
         return value
     order = jnp.argsort(~selection.valid, stable=True)
-    marks = list(value.marks)
-    valid = jnp.arange(selection.size) < selection.count()
-    marks[axis] = Selection(valid, unfit=selection.unfit)
-    return value._replace(array=jnp.take(value.array, order, axis=axis), marks=tuple(marks))
+    first = Selection(jnp.arange(selection.size) < selection.count(), unfit=selection.unfit)
+    return value._replace(array=jnp.take(value.array, order, axis=axis)).with_mark(axis, first)
 
 
 def filled(value: Marked, neutral: Any) -> Any:
