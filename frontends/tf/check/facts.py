@@ -59,7 +59,7 @@ def findings_of(use: Use) -> Iterator[Finding]:
         if _fits(stated["condition"], passed):
             text = f"{stated['title']}: {stated['ours']}. {stated['why']}"
             yield Finding(Kind.DIFFERS, use.line, found.path, text)
-    for text in _without_effect(found, passed):
+    for text in _without_effect(found, passed, is_noted=note is not None):
         yield Finding(Kind.NO_EFFECT, use.line, found.path, text)
 
 
@@ -151,9 +151,12 @@ def _signature_of(function: Any) -> dict[str, inspect.Parameter]:
         return {}
 
 
-def _without_effect(found: Found, passed: dict[str, ast.expr] | None) -> Iterator[str]:
+def _without_effect(
+    found: Found, passed: dict[str, ast.expr] | None, is_noted: bool
+) -> Iterator[str]:
     for one in _accepted().get(names.path_in_2(found), ()):
-        if not one.parameters and not (passed and one.but and set(one.but) >= set(passed)):
+        counts = passed and one.but and set(one.but) >= set(passed)
+        if not one.parameters and not counts and not is_noted:  # a note says it, too
             yield f"changes nothing here: {one.because}"
         for each in sorted(set(one.parameters) & set(passed or ())):
             yield f"{each}= changes nothing here: {one.because}"

@@ -86,7 +86,25 @@ def test_options_without_effect():
             "changes nothing here: XLA compiles and optimizes every program",
         )
     ]
-    assert (
-        found("tf.distribute.InputOptions(experimental_replication_mode=x)", Kind.NO_EFFECT) == []
-    )
-    assert found("tf.distribute.InputOptions(experimental_fetch_to_device=x)", Kind.NO_EFFECT)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("tf.distribute.NcclAllReduce", "num_packs=2"),
+        ("tf.distribute.ReductionToOneDevice", ""),
+        ("tf.distribute.RunOptions", ""),
+        ("tf.distribute.InputOptions", "experimental_fetch_to_device=x"),
+        ("tf.distribute.InputOptions", "experimental_replication_mode=x"),
+    ],
+)
+def test_what_a_note_says_is_said_once(name, parameters):
+    ((_, text),) = found(f"{name}({parameters})")
+    assert "changes nothing" in text or "only `experimental_replication_mode` changes" in text
+
+
+def test_an_accepted_name_either_has_a_note_or_a_reason():
+    whole = [name for one in facts.ACCEPTED if not one.parameters for name in one.names]
+    assert whole
+    for name in whole:
+        assert len(found(f"{name}()")) == 1, name
