@@ -79,7 +79,7 @@ def changed_file(source: Source, changes: Iterable[Change]) -> str:
         source: the file.
         changes: to make in its code.
     """
-    if source.notebook is None:
+    if source.notebook is None or source.layout is None:
         return changed(source.text, changes)
     notebook: dict[str, Any] = json.loads(json.dumps(source.notebook))
     by_cell: dict[int, list[Change]] = {}
@@ -92,7 +92,7 @@ def changed_file(source: Source, changes: Iterable[Change]) -> str:
             cell = notebook["cells"][number - 1]
             new = changed(text, by_cell[number])
             cell["source"] = new if isinstance(cell["source"], str) else new.splitlines(True)
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    return source.layout.write(notebook)
 
 
 def _change(lines: list[str], each: Import) -> Change | None:

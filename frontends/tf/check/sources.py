@@ -14,6 +14,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from frontends.tf.check.json_layout import Layout, layout_of
+
 _SUFFIXES = (".py", ".ipynb")
 # Folders that hold other people's code, or copies.
 _SKIPPED = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
@@ -37,6 +39,7 @@ class Source:
         text: the code; of a notebook all cells, one behind the other.
         cells: of a notebook, the number of each line's cell, and the line in it.
         notebook: what the file of a notebook holds.
+        layout: of that file.
         encoding: of the file.
     """
 
@@ -44,6 +47,7 @@ class Source:
     text: str
     cells: tuple[tuple[int, int], ...] = ()
     notebook: dict[str, Any] | None = None
+    layout: Layout | None = None
     encoding: str = "utf-8"
 
     def place(self, line: int) -> str:
@@ -132,7 +136,9 @@ def cells_of(notebook: dict[str, Any]) -> Iterator[tuple[int, str]]:
 
 def _notebook(path: Path, data: bytes) -> Source:
     try:
-        notebook = json.loads(data)
+        encoding = json.detect_encoding(data)
+        file = data.decode(encoding)
+        notebook = json.loads(file)
         if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
             raise ValueError("it has no cells (format 4 has)")
     except ValueError as error:
@@ -143,7 +149,8 @@ def _notebook(path: Path, data: bytes) -> Source:
         inner = text.split("\n")
         lines += _python_of(inner)
         places += [(number, line) for line in range(1, len(inner) + 1)]
-    return Source(path, "\n".join(lines) + "\n", tuple(places), notebook)
+    text = "\n".join(lines) + "\n"
+    return Source(path, text, tuple(places), notebook, layout_of(file), encoding)
 
 
 def _as_ipython_takes_it(cell: str) -> str:
@@ -179,24 +186,55 @@ def _parses(lines: list[str]) -> bool:
 def _without_magics(lines: list[str]) -> list[str]:
     """Replaces what only IPython understands by as many lines that do nothing."""
     replaced: list[str] = []
-    goes_on = False
-    indent = ""
-    for line in lines:
-        is_magic = goes_on or (_MAGIC.match(line) is not None and not _is_open(replaced))
-        if not goes_on:
-            indent = line[: len(line) - len(line.lstrip())]
-        goes_on = is_magic and line.endswith("\\")
-        replaced.append(f"{indent}pass" if is_magic else line)
+    read = _Read()
+
+    def python() -> Iterator[str]:
+        goes_on = False
+        indent = ""
+        for line in lines:
+            # A `%` that begins a line within a statement or a text is no magic.
+            is_magic = goes_on or (
+                _MAGIC.match(line) is not None and not read.is_open(len(replaced))
+            )
+            if not goes_on:
+                indent = line[: len(line) - len(line.lstrip())]
+            goes_on = is_magic and line.endswith("\\")
+            replaced.append(f"{indent}pass" if is_magic else line)
+            yield f"{replaced[-1]}\n"
+
+    # The tokenizer asks for a line when it has read the one before: each is read once.
+    text = python()
+    try:
+        for token in tokenize.generate_tokens(text.__next__):
+            read.add(token)
+    except (tokenize.TokenError, SyntaxError):
+        read.has_failed = True
+    for _ in text:  # what follows an error
+        pass
     return replaced
 
 
-def _is_open(lines: list[str]) -> bool:
-    """Tells whether lines end within a statement or a text: `%` that begins the next one is an operator then."""
-    try:
-        for _ in tokenize.generate_tokens(iter([f"{line}\n" for line in lines]).__next__):
-            pass
-    except tokenize.TokenError as error:
-        return "EOF in multi-line" in str(error) or "triple-quoted" in str(error)
-    except SyntaxError:
-        return False
-    return False
+@dataclasses.dataclass
+class _Read:
+    """What a tokenizer has read.
+
+    Attributes:
+        brackets: that are open.
+        end: the last line that has an end, from 1: none has within a text, or behind a backslash.
+        has_failed: whether it cannot go on.
+    """
+
+    brackets: int = 0
+    end: int = 0
+    has_failed: bool = False
+
+    def is_open(self, line: int) -> bool:
+        """Tells whether a line that was read ends within a statement or a text."""
+        return not self.has_failed and (self.brackets > 0 or self.end < line)
+
+    def add(self, token: tokenize.TokenInfo) -> None:
+        if token.type == tokenize.OP:
+            change = (token.string in "([{") - (token.string in ")]}")
+            self.brackets = max(0, self.brackets + change)
+        elif token.type in (tokenize.NEWLINE, tokenize.NL):
+            self.end = token.start[0]

@@ -13,6 +13,11 @@ def fixed(text):
     return changed(text, changes_in(text, uses_in(text).imports))
 
 
+def fixed_file(path):
+    source = read(path)
+    return changed_file(source, changes_in(source.text, uses_in(source.text).imports))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -81,11 +86,34 @@ def test_cells_of_a_notebook(tmp_path):
             "outputs": [],
         },
     ]
-    path.write_text(json.dumps({"cells": cells, "nbformat": 4}))
-    source = read(path)
-    text = changed_file(source, changes_in(source.text, uses_in(source.text).imports))
+    path.write_text(json.dumps({"cells": cells, "nbformat": 4}, ensure_ascii=False))
+    text = fixed_file(path)
     cells[1]["source"][1] = "from frontends import tf\n"
     cells[2]["source"] = "from frontends.tf import keras"
     cells[3]["source"] = "%%writefile model.py\nfrom frontends import tf"
     assert json.loads(text) == {"cells": cells, "nbformat": 4}
     assert "ü" in text
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"indent": 1, "ensure_ascii": False},
+        {"indent": 2},
+        {"indent": 4, "sort_keys": True},
+        {"indent": "\t"},
+        {"separators": (",", ":")},
+        {},
+    ],
+    ids=str,
+)
+def test_a_notebook_keeps_its_layout(tmp_path, layout, line_end, end):
+    path = tmp_path / "a.ipynb"
+    old, new = "import tensorflow as tf", "from frontends import tf"
+    cell = {"metadata": {}, "cell_type": "code", "source": [f"{old}\n", "'ü'"], "outputs": []}
+    notebook = {"nbformat": 4, "metadata": {"a": [1.5, None]}, "cells": [cell]}
+    before = json.dumps(notebook, **layout).replace("\n", line_end) + end
+    path.write_bytes(before.encode())
+    assert fixed_file(path) == before.replace(old, new)

@@ -1,6 +1,7 @@
 """Files are found and read."""
 
 import json
+import tokenize
 
 import pytest
 
@@ -95,9 +96,33 @@ def test_cells_may_begin_with_blanks(tmp_path):
         ("!ls\nprint('%d'\n  %(1))\n%cd x", ["pass", "print('%d'", "  %(1))", "pass"]),
         ("%cd x\nx = 3 \\\n  % 2", ["pass", "x = 3 \\", "  % 2"]),
         ('%cd x\nx = """\n!ls\n"""\n!ls', ["pass", 'x = """', "!ls", '"""', "pass"]),
+        ('"""\n!ls\n"""\n!ls', ['"""', "!ls", '"""', "pass"]),
+        ("def f():\n  x = [\n%(y)]\n!ls", ["def f():", "  x = [", "%(y)]", "pass"]),
+        ("x = 1)\n!ls\nx = (\n%y)", ["x = 1)", "pass", "x = (", "%y)"]),
+        ("  x = '\n y\n!ls\ntf.foo?", ["x = '", " y", "pass", "pass"]),
     ],
 )
 def test_cells_are_python_but_for_what_only_ipython_takes(tmp_path, cell, python):
     path = tmp_path / "a.ipynb"
     path.write_text(notebook(("code", cell)))
     assert read(path).text.splitlines() == python
+
+
+def test_lines_before_magics_are_read_once(tmp_path, monkeypatch):
+    counts = []
+    tokens_of = tokenize.generate_tokens
+
+    def counted(readline):
+        for token in tokens_of(readline):
+            counts.append(token)
+            yield token
+
+    monkeypatch.setattr(tokenize, "generate_tokens", counted)
+    path = tmp_path / "a.ipynb"
+    lengths = []
+    for cells in (10, 20):
+        path.write_text(notebook(("code", "x = 1\n!ls\n" * cells)))
+        counts.clear()
+        assert read(path).text.count("pass") == cells
+        lengths.append(len(counts))
+    assert 0 < lengths[1] < 2.1 * lengths[0]
