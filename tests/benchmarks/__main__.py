@@ -2,6 +2,7 @@
 
 python -m tests.benchmarks                    all
 python -m tests.benchmarks mnist_fit startup  some
+python -m tests.benchmarks --pages            no measurement: the pages of what was measured before
 python -m tests.benchmarks chaos --runs 60    no measurement: training that is disturbed at random
 python -m tests.benchmarks attack             no measurement: strangers at the ports of a job
 python -m tests.benchmarks fuzz               no measurement: odd input to all that reads some
@@ -55,7 +56,13 @@ def main() -> None:
     parser.add_argument(
         "--estimator", type=Path, default=ROOT / ".venv-estimator" / "bin" / "python"
     )
+    parser.add_argument(
+        "--pages", action="store_true", help="only write the pages, of what was measured before"
+    )
     arguments = parser.parse_args()
+    if arguments.pages:
+        _write_pages(arguments.output)
+        return
     unknown = set(arguments.names) - set(names)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(names)}")
@@ -84,10 +91,14 @@ def main() -> None:
                 rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
             report.write(arguments.output / f"{name}.json", name, machine, rows)
             console.print(report.table(rows))
-    report.write_comparison(arguments.output, [*WORKLOADS, "startup", "estimator_start"])
-    for name in OVERHEADS:
-        report.write_page(arguments.output, name)
+    _write_pages(arguments.output)
     console.print(f"Measured on {ours}; written to {arguments.output}")
+
+
+def _write_pages(output: Path) -> None:
+    report.write_comparison(output, [*WORKLOADS, "startup", "estimator_start"])
+    for name in OVERHEADS:
+        report.write_page(output, name)
 
 
 def _machine() -> str:

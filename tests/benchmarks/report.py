@@ -3,29 +3,66 @@
 import datetime
 import json
 import math
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.table import Table
 
+from tests.benchmarks.summary import summarize
+
 Row = Mapping[str, object]
 
-_COLUMNS = ["workload", "devices", "against", "ours, ms", "theirs, ms", "times as fast", "at least"]
-_MODELS = """
-## Models
+_COLUMNS = ["workload", "devices", "against", "times as fast", "at least", "ms, ours : theirs"]
+_BLANK = "\N{NO-BREAK SPACE}"
+_STARTS = ("startup", "estimator_start")
+_INPUT = "Input alone: "
+_SEVERAL_PROCESSES = re.compile(r"\b(processes|servers?|workers)\b")
+_HEAD = """# Against TensorFlow, Keras, PyTorch and hand-written JAX
 
-TensorFlow is tried with `tf_keras` and, for `Model.fit` on one device, with Keras 3; of each figure the better one counts. `Model.fit` on one device has no strategy. Stock Keras on JAX runs the same
-script. Where a training step draws random numbers, as `Dropout` does, the losses that are compared are those of an evaluation.
+{summary}
+## How to read the tables
+
+- *Times as fast*: how many times as fast ours is; below 1 it is slower. Programs take turns, and turns of the same round are compared: the median of all rounds,
+  and the quartiles in brackets.
+- *At least*: the aim that we set. One that was missed is marked; [what was not reached](limits.md) says what is known of the reasons.
+- *ms*: milliseconds for a step, for a batch of input, or for a start: the medians of ours and of the other program.
+
+Measured by `make bench`. Each program runs in a process of its own, and prepares. It then has to compute the same first losses as the others, from the same
+weights, before turns are taken, in random order. TensorFlow runs with `tf_keras`, under `MirroredStrategy` on as many logical CPU devices, with `tf.function`; the
+script is the same with either import line (`tests/benchmarks/programs`).
+
+"""
+_CHART = "![Times as fast, per workload](comparison.svg)\n\n"
+_KINDS = {
+    "Training steps": "Steps on one machine: custom loops, `Model.fit` and estimators. More networks: [models](#models).",
+    "Input": "Pipelines of `tf.data` without a training step: from files or arrays to batches on devices.",
+    "Several processes": "Workers that train together, each in a process of its own; and workers with parameter servers.",
+    "Starts": "What a start takes, against another one: importing the front end against importing what it stands on, and the first "
+    "step of a program that was started before against that of one that was not.",
+}
+_MODELS = """## Models
+
+TensorFlow is tried with `tf_keras` and, for `Model.fit` on one device, with Keras 3; of each figure the better one counts. `Model.fit` on one device has no
+strategy. Stock Keras on JAX runs the same script. Where a training step draws random numbers, as `Dropout` does, the losses that are compared are those of an
+evaluation.
 
 ![Times as fast, per model](models.svg)
 
 {steps}
 ### Start and memory
 
-Seconds from the start of the process to the end of the first step, with nothing kept from an earlier run, and of the next run; and the most
-memory that the process has had after all its turns, on one device. Each start is measured once, so a busy machine shows in it. Ours, theirs, and how many times theirs ours is.
+In bold how many times the other's figure ours is, so below 1 is better; in brackets ours and the other's.
 
-{starts}"""
+- *First start*: seconds from the start of the process to the end of the first step, with nothing kept from an earlier run. *Second start*: those of the next run.
+- *Memory*: the most that the process has had after all its turns.
+- *At most*: the aims of the three figures. They are set against TensorFlow.
+
+On one device. Each start is measured once, so a busy machine shows in it.
+
+{starts}
+"""
 
 
 def read_rows(text: str) -> list[dict[str, object]]:
@@ -75,7 +112,7 @@ def write_page(directory: Path, name: str) -> None:
 
 
 def write_comparison(directory: Path, names: Sequence[str]) -> None:
-    """Writes the page and the chart of all comparisons whose JSON is there.
+    """Writes the page and the charts of all comparisons whose JSON is there.
 
     Args:
         directory: where the JSON is, and where they go.
@@ -85,32 +122,38 @@ def write_comparison(directory: Path, names: Sequence[str]) -> None:
     results = [json.loads(path.read_text()) for path in paths]
     if not results:
         return
-    rows = [row for result in results for row in result["rows"]]
-    of_models = {row["workload"] for row in rows if "first_start" in row}
-    models = [row for row in rows if row["workload"] in of_models]
-    others = [row for row in rows if row["workload"] not in of_models]
-    machines = sorted({f"- {result['date']}: {result['machine']}" for result in results})
-    text = (
-        "# Against TensorFlow, Keras, PyTorch and hand-written JAX\n\n"
-        "Measured by `make bench`. Each program runs in a process of its own, prepares, checks that it "
-        "computes the same first losses as the others from the same weights, and then takes turns with them "
-        "in random order. *Times as fast* compares turns of the same round: the median, and the quartiles in "
-        "brackets. Times are medians in milliseconds a step. TensorFlow runs with `tf_keras`, under "
-        "`MirroredStrategy` on as many logical CPU devices, with `tf.function`; the script is the "
-        "same with either import line (`tests/benchmarks/programs`).\n\n"
-        "![Times as fast, per workload](comparison.svg)\n\n"
-        + (_markdown(_compared(others)) if others else "")
-        + (
-            _MODELS.format(steps=_markdown(_compared(models)), starts=_markdown(_starts(models)))
-            if models
-            else ""
-        )
-        + "\nMeasured on\n\n"
-    )
-    (directory / "comparison.md").write_text(text + "\n".join(machines) + "\n")
-    _draw(directory / "comparison.svg", others)
-    if models:
-        _draw(directory / "models.svg", models)
+    by_kind: dict[str, list[Row]] = {kind: [] for kind in ("Training steps", "Models", *_KINDS)}
+    for result in results:
+        is_model = any("first_start" in row for row in result["rows"])
+        for row in result["rows"]:
+            kind = "Models" if is_model else _kind(result["benchmark"], row["workload"])
+            by_kind[kind].append(row)
+    charted = [row for kind in _KINDS for row in by_kind[kind]]
+    parts = [_CHART] if charted else []
+    for kind, rows in by_kind.items():
+        if rows and kind == "Models":
+            steps, starts = _comparisons(_compared(rows)), _comparisons(_starts(rows))
+            parts.append(_MODELS.format(steps=steps, starts=starts))
+            _draw(directory / "models.svg", rows)
+        elif rows:
+            parts.append(f"## {kind}\n\n{_KINDS[kind]}\n\n{_comparisons(_compared(rows))}\n")
+    # No versions follow where there was no peer.
+    machines = sorted({f"- {one['date']}: {one['machine'].rstrip('; ')}" for one in results})
+    with_others = [row for kind, rows in by_kind.items() if kind != "Starts" for row in rows]
+    cores = " and ".join(sorted({one["machine"].split(",")[0] for one in results}))
+    head = _HEAD.format(summary=summarize(with_others, cores))
+    text = [head, *parts, "Measured on\n\n", "\n".join(machines), "\n"]
+    (directory / "comparison.md").write_text("".join(text))
+    if charted:
+        _draw(directory / "comparison.svg", charted)
+
+
+def _kind(benchmark: str, workload: str) -> str:
+    if benchmark in _STARTS:
+        return "Starts"
+    if workload.startswith(_INPUT):
+        return "Input"
+    return "Several processes" if _SEVERAL_PROCESSES.search(workload) else "Training steps"
 
 
 def _compared(rows: Sequence[Row]) -> list[dict[str, object]]:
@@ -122,13 +165,14 @@ def _compared(rows: Sequence[Row]) -> list[dict[str, object]]:
             ours = milliseconds
             continue
         low, median, high = row["times as fast"]
-        target = (
-            ""
-            if row["at least"] is None
-            else f"{row['at least']} {'' if row['holds'] else '(missed)'}"
-        )
-        cells = [row["workload"], row["devices"], row["program"], ours, milliseconds]
-        cells += [f"**{median:.2f}** ({low:.2f} to {high:.2f})", target.strip()]
+        target = "" if row["at least"] is None else f"{row['at least']}"
+        if row["holds"] is False:
+            target += " (missed)"
+        cells = [row["workload"].removeprefix(_INPUT), row["devices"], row["program"]]
+        quartiles = f"({_figure(low)} to {_figure(high)})"
+        times = f"{_figure(ours, 3)} : {_figure(milliseconds, 3)}"
+        cells += [f"**{_figure(median)}** {quartiles}".replace(" ", _BLANK), target]
+        cells.append(times.replace(" ", _BLANK))
         lines.append(dict(zip(_COLUMNS, cells, strict=True)))
     return lines
 
@@ -143,21 +187,33 @@ def _starts(rows: Sequence[Row]) -> list[dict[str, object]]:
         if row["times as fast"] is None:
             ours = row
         elif "first_start" in row:
-            cells: dict[str, object] = {
-                "workload": row["workload"],
-                "against": row["program"],
-                "at most": ", ".join(map(str, row.get("at most", ()))),
-            }
+            cells: dict[str, object] = {"workload": row["workload"], "against": row["program"]}
             limits = row.get("at most", [math.inf] * len(columns))
             for (key, title), limit in zip(columns.items(), limits, strict=True):
                 times, digits = ours[key] / row[key], 0 if key == "megabytes" else 1
-                cells[title] = f"{ours[key]:,.{digits}f}, {row[key]:,.{digits}f}: **{times:.2f}**"
-                cells[title] += " (missed)" * (times > limit)
+                figures = f"{ours[key]:,.{digits}f} : {row[key]:,.{digits}f}"
+                missed = " (missed)" if times > limit else ""
+                cells[title] = f"**{times:.2f}** ({figures})".replace(" ", _BLANK) + missed
+            cells["at most"] = ", ".join(map(str, row.get("at most", ())))
             lines.append(cells)
     return lines
 
 
-def _markdown(rows: Sequence[Row]) -> str:
+def _figure(value: float, decimals: int = 2) -> str:
+    """Writes at most three digits: more were not measured."""
+    return f"{value:,.{min(decimals, max(0, 2 - math.floor(math.log10(value))))}f}"
+
+
+def _comparisons(rows: Sequence[Mapping[str, object]]) -> str:
+    """Writes a table in which a workload is named once, and what was missed leads to the reason."""
+    lines: list[dict[str, object]] = []
+    for row, former in zip(rows, [None, *rows], strict=False):
+        is_same = former is not None and former["workload"] == row["workload"]
+        lines.append({**row, "workload": "" if is_same else row["workload"]})
+    return _markdown(lines).replace("(missed)", "([missed](limits.md))")
+
+
+def _markdown(rows: Sequence[Mapping[str, object]]) -> str:
     columns = list(rows[0])
     lines = [
         "| " + " | ".join(columns) + " |",
@@ -177,10 +233,10 @@ def _draw(path: Path, rows: Sequence[Row]) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "jaxtribute"  # the same drawing is the same file
     bars = [row for row in reversed(rows) if row["times as fast"] is not None]
     names = [
-        f"{row['workload']}\n{row['devices']} device{'s' * (row['devices'] != 1)}, against {row['program']}"
+        f"{textwrap.shorten(row['workload'], 56, placeholder=' ...')}\n{row['devices']} device{'s' * (row['devices'] != 1)}, against {row['program']}"
         for row in bars
     ]
-    figure, axes = pyplot.subplots(figsize=(11, 1 + 0.55 * len(bars)), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.5 * len(bars)), layout="constrained")
     medians = [row["times as fast"][1] for row in bars]
     spans = [
         [row["times as fast"][1] - row["times as fast"][0] for row in bars],
