@@ -25,7 +25,6 @@ WITHOUT = {
     "frontends/tf/keras/_artifact.py",
     "frontends/tf/keras/_dataset_adapter.py",
     "frontends/tf/keras/_input_specs.py",
-    "frontends/tf/keras/_legacy_optimizers.py",
     "frontends/tf/keras/_namespace.py",
     "frontends/tf/keras/_outputs.py",
     "frontends/tf/keras/_select.py",

@@ -94,9 +94,13 @@ def take_strategy(
     *args: object,
     distribute: StrategyLike | None = None,
     experimental_steps_per_execution: int | None = None,
+    experimental_run_tf_function: bool | None = None,
     **kwargs: object,
 ) -> None:
-    """Wraps `Trainer.compile`: takes `distribute=strategy`, and obeys a scope around compile alone."""
+    """Wraps `Trainer.compile`: takes `distribute=strategy`, and obeys a scope around compile alone.
+
+    Keras 2's `experimental_run_tf_function` is taken, and changes nothing: steps are compiled.
+    """
     strategy = distribute or get_strategy()
     if not strategy.is_default:
         place_model(self, _placement(strategy))

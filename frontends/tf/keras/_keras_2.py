@@ -79,6 +79,39 @@ def _layer_parameters(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, 
     return named
 
 
+def take_metrics_third(
+    compile_: Method,
+    /,
+    self: KerasObject,
+    optimizer: Any = "rmsprop",
+    loss: Any = None,
+    *args: Any,
+    **kwargs: Any,
+) -> None:
+    """Wraps `Trainer.compile`: takes metrics before weights of losses, where Keras 3 has them after; and one without a list."""
+    if args and _are_metrics(args[0]):
+        metrics, weights, *others = *args, *([] if args[1:] else [kwargs.pop("loss_weights", None)])
+        args = weights, metrics, *others
+    if not args[1:] and _is_metric(kwargs.get("metrics")):
+        kwargs["metrics"] = [kwargs["metrics"]]
+    elif args[1:] and _is_metric(args[1]):
+        args = args[0], [args[1]], *args[2:]
+    compile_(self, optimizer, loss, *args, **kwargs)
+
+
+def _are_metrics(values: Any) -> bool:
+    """Tells metrics from weights of losses, which are numbers."""
+    if isinstance(values, dict):
+        values = [*values.values()]
+    if isinstance(values, list | tuple):
+        return all(value is None or _are_metrics(value) for value in values)
+    return _is_metric(values)
+
+
+def _is_metric(value: Any) -> bool:
+    return isinstance(value, str) or callable(value)
+
+
 def submodules(self: KerasObject) -> tuple[Any, ...]:
     """Lists the layers inside of a layer or model; becomes `Layer.submodules`."""
     return tuple(self._flatten_layers(include_self=False))

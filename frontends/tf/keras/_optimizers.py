@@ -1,5 +1,6 @@
 """What Keras 2's optimizers have and scripts still use: `lr`, `apply_gradients`, `minimize`, and loss scaling."""
 
+import functools
 import numbers
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -29,10 +30,14 @@ def take_lr(
     learning_rate: object,
     *args: object,
     lr: object = None,
-    **kwargs: object,
+    **kwargs: Any,
 ) -> None:
-    """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer, an array or a variable."""
+    """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer, an array or a variable.
+
+    `decay` beside `lr` is Keras 2's: the rate decays. Beside `learning_rate`, Keras 3 ignores it, with a warning.
+    """
     rate = learning_rate if lr is None else lr
+    decay = 0.0 if lr is None else kwargs.pop("decay", None) or 0.0
     if isinstance(rate, Variable) and rate.shape == ():
         rate = VariableRate(rate)
     if isinstance(rate, jax.Array) and current_graph() is not None:
@@ -40,6 +45,29 @@ def take_lr(
     elif isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
         rate = float(rate)
     make(self, rate, *args, **kwargs)
+    if decay:
+        self.decay = float(decay)
+
+
+def decayed(self: Any, rate: TensorLike) -> TensorLike:
+    """Divides a learning rate by 1 + decay * steps, as Keras 2 does, if the optimizer has a decay."""
+    decay = getattr(self, "decay", 0.0)
+    if not decay:
+        return rate
+    rate = jnp.asarray(rate)
+    return rate / (1 + decay * jnp.asarray(self.iterations, rate.dtype))
+
+
+def decay_rate(
+    update: Method,
+    /,
+    self: Optimizer,
+    grads: Sequence[TensorLike],
+    trainable_variables: Sequence[VariableLike],
+    learning_rate: TensorLike,
+) -> None:
+    """Wraps `Optimizer._backend_update_step`, which gets the learning rate of the step."""
+    update(self, grads, trainable_variables, decayed(self, learning_rate))
 
 
 class VariableRate(Module):
@@ -80,11 +108,30 @@ class TracedRate(optimizers.schedules.LearningRateSchedule):
 
 
 def save_rate(get_config: Method, /, self: Optimizer) -> dict[str, Any]:
-    """Wraps `Optimizer.get_config`: of a learning rate in a variable, the number is saved."""
+    """Wraps `Optimizer.get_config`: saves the decay, and of a learning rate in a variable the number."""
     config = get_config(self)
     if isinstance(self._learning_rate, VariableRate):
         config["learning_rate"] = float(self._learning_rate.rate)
+    if getattr(self, "decay", 0.0):
+        config["decay"] = self.decay
     return config
+
+
+def take_saved_decay(from_config: Any) -> Any:
+    """Wraps `Optimizer.from_config`: a decay that was saved is one that had an effect."""
+
+    @classmethod
+    @functools.wraps(from_config.__func__)
+    def make(cls: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        if config.get("decay") and "learning_rate" in config:
+            rate = config["learning_rate"]
+            if isinstance(rate, dict):
+                rate = optimizers.schedules.deserialize(rate)
+            config = {name: value for name, value in config.items() if name != "learning_rate"}
+            config["lr"] = rate
+        return from_config.__func__(cls, config, *args, **kwargs)
+
+    return make
 
 
 def take_no_name(make: Method, /, self: Any, *args: object, **kwargs: Any) -> None:

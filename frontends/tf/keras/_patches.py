@@ -305,11 +305,19 @@ def patches() -> tuple[Patch, ...]:
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
         around(optimizer, "__init__", _optimizers.take_lr, "Keras 2 calls the learning rate lr"),
         around(optimizer, "get_config", _optimizers.save_rate, "a learning rate may be a variable"),
+        wrap(
+            *(optimizer, "from_config", _optimizers.take_saved_decay),
+            "Keras 3 ignores a decay that was saved",
+        ),
         *(
             around(cls, "__init__", _optimizers.take_no_name, "Keras 2 takes None for a name")
             for cls in schedules
         ),
         add(optimizer, "lr", lr, "Keras 3 calls it learning_rate"),
+        around(
+            *(optimizer, "_backend_update_step", _optimizers.decay_rate),
+            "Keras 2 takes a decay beside lr",
+        ),
         around(optimizer, "apply", _optimizers.take_variables, weights),
         around(
             *(optimizer, "apply_gradients", _optimizers.take_name),
@@ -332,6 +340,11 @@ def patches() -> tuple[Patch, ...]:
             *(compiles, "compile", _fit.take_strategy),
             "Keras 2 takes a strategy, and obeys a scope around compile alone",
             "self optimizer loss",
+        ),
+        around(
+            *(compiles, "compile", _keras_2.take_metrics_third),
+            "Keras 2 takes metrics before weights of losses",
+            "self optimizer loss loss_weights metrics weighted_metrics",
         ),
         wrap(trainer, "fit", _fit.on_all_workers, workers, "self x y batch_size epochs"),
         wrap(trainer, "evaluate", _fit.on_all_workers, workers, "self x y batch_size verbose"),

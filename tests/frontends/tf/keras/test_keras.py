@@ -128,31 +128,6 @@ def test_reductions():
         assert tf.keras.losses.MeanSquaredError(reduction=reduction).reduction == reduction
 
 
-def test_legacy_optimizers():
-    legacy = tf.keras.optimizers.legacy
-    assert float(legacy.SGD().learning_rate) == pytest.approx(0.01)
-    assert float(legacy.Adam(lr=1).learning_rate) == 1.0
-    assert legacy.SGD(0.1, 0.9, True).nesterov
-    decayed = legacy.SGD(learning_rate=0.5, decay=1.0)
-    assert float(decayed.learning_rate) == 0.5
-    decayed.iterations.assign(3)
-    assert float(decayed.learning_rate) == pytest.approx(0.5 / 4)
-    assert isinstance(legacy.RMSprop(), legacy.Optimizer)
-    with pytest.raises(ValueError, match="foo"):
-        legacy.Adam(foo=1)
-
-
-@pytest.mark.parametrize("name", ["Adadelta", "Adam", "Ftrl", "SGD"])
-def test_legacy_optimizers_are_classes(name):
-    cls = getattr(tf.keras.optimizers.legacy, name)
-    optimizer = type("Own", (cls,), {})(0.5, decay=0.25)
-    assert isinstance(optimizer, cls)
-    saved = tf.keras.optimizers.serialize(cls(0.5, decay=0.25))
-    for again in (cls.from_config(optimizer.get_config()), tf.keras.optimizers.deserialize(saved)):
-        again.iterations.assign(4)
-        assert float(again.learning_rate) == 0.25
-
-
 def test_synchronized_batch_normalization_is_a_class():
     cls = tf.keras.layers.experimental.SyncBatchNormalization
     layer = type("Own", (cls,), {})(momentum=0.5)

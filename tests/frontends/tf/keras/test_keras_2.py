@@ -448,3 +448,33 @@ def test_the_target_of_one_output_may_stand_under_its_name(strategy):
         ValueError, match="Expected the targets of the output 'out', but those of 'typo'"
     ):
         fit({"typo": y})
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        ((["mae"],), {}),
+        (("mae",), {}),
+        (([keras.metrics.MeanAbsoluteError("mae")], [2.0]), {}),
+        ((["mae"],), {"loss_weights": [2.0]}),
+        (({"out": "mae"}, {"out": 2.0}), {}),
+        (([2.0], ["mae"]), {}),
+        (([2.0], "mae"), {}),
+        ((), {"metrics": "mae"}),
+    ],
+)
+def test_metrics_may_come_third(args, options):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, "relu", name="out")])
+    model.compile("sgd", "mse", *args, **options)
+    weight = 2.0 if len(args) == 2 or "loss_weights" in options else 1.0
+    loss, error = model.evaluate(-np.ones((2, 2)), 3 * np.ones((2, 1)), verbose=0)
+    prediction = 3 - error
+    assert loss == pytest.approx(weight * (3 - prediction) ** 2, rel=1e-5)
+
+
+def test_weights_of_losses_may_come_third():
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", 2.0, None, ["mae"], experimental_run_tf_function=False)
+    assert len(model.evaluate(np.ones((2, 2)), np.ones((2, 1)), verbose=0)) == 2
+    model.compile("sgd", "mse", [], None)
+    assert np.ndim(model.evaluate(np.ones((2, 2)), np.ones((2, 1)), verbose=0)) == 0

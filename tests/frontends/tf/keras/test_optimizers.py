@@ -46,6 +46,26 @@ def test_the_learning_rate_is_lr():
     assert optimizer.learning_rate.numpy() == np.float32(0.125)
 
 
+def test_a_rate_that_is_called_lr_decays():
+    weight = tf.Variable(0.0)
+    optimizer = keras.optimizers.SGD(lr=0.5, decay=1.0)
+    again = keras.optimizers.SGD.from_config(optimizer.get_config())
+    for one in (optimizer, again):
+        for _ in range(2):
+            one.apply_gradients([(tf.constant(-1.0), weight)])
+        assert float(one.lr) == 0.5
+    assert weight.numpy() == 2 * (0.5 + 0.25)
+
+
+def test_a_decay_beside_learning_rate_is_ignored_with_a_warning():
+    weight = tf.Variable(0.0)
+    with pytest.warns(UserWarning, match="`decay` is no longer supported and will be ignored"):
+        optimizer = keras.optimizers.SGD(learning_rate=0.5, decay=1.0)
+    for _ in range(2):
+        optimizer.apply_gradients([(tf.constant(-1.0), weight)])
+    assert weight.numpy() == 1.0
+
+
 @pytest.mark.parametrize("make", [keras.Variable, tf.Variable])
 def test_apply_gradients_outside_of_any_strategy(make):
     variable = make(np.float32([1.0, 2.0]))
