@@ -52,6 +52,12 @@ def _said(operator: LinearOperator) -> tuple[Any, ...]:
 class LinearOperatorAdjoint(_OfOne):
     """The adjoint of an operator.
 
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorToeplitz([1.0, 2.0], [1.0, 5.0])
+        >>> tf.linalg.LinearOperatorAdjoint(operator).to_dense().tolist()
+        [[1.0, 2.0], [5.0, 1.0]]
+
     Source: `tf.linalg.LinearOperatorAdjoint`.
     """
 
@@ -80,6 +86,12 @@ class LinearOperatorAdjoint(_OfOne):
 
 class LinearOperatorInversion(_OfOne):
     """The inverse of an operator, which multiplies by solving.
+
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorDiag([2.0, 4.0])
+        >>> tf.linalg.LinearOperatorInversion(operator).matvec([1.0, 1.0]).tolist()
+        [0.5, 0.25]
 
     Source: `tf.linalg.LinearOperatorInversion`.
     """
@@ -182,6 +194,13 @@ class _OfParts(_OfSeveral):
 class LinearOperatorComposition(_OfSeveral):
     """The product of operators: the last one is applied first.
 
+    Examples:
+        >>> from frontends import tf
+        >>> scale = tf.linalg.LinearOperatorDiag([1.0, 10.0])
+        >>> swap = tf.linalg.LinearOperatorPermutation([1, 0])
+        >>> tf.linalg.LinearOperatorComposition([scale, swap]).matvec([3.0, 4.0]).tolist()
+        [4.0, 30.0]
+
     Source: `tf.linalg.LinearOperatorComposition`.
     """
 
@@ -224,6 +243,12 @@ class LinearOperatorComposition(_OfSeveral):
 class LinearOperatorKronecker(_OfParts):
     """The Kronecker product of operators, which is never made to multiply or solve.
 
+    Examples:
+        >>> from frontends import tf
+        >>> small = tf.linalg.LinearOperatorDiag([1.0, 10.0])
+        >>> tf.linalg.LinearOperatorKronecker([small, small]).diag_part().tolist()
+        [1.0, 10.0, 10.0, 100.0]
+
     Source: `tf.linalg.LinearOperatorKronecker`.
     """
 
@@ -260,6 +285,12 @@ class LinearOperatorKronecker(_OfParts):
 class LinearOperatorBlockDiag(_OfParts):
     """Operators along the diagonal, and zeros elsewhere.
 
+    Examples:
+        >>> from frontends import tf
+        >>> parts = [tf.linalg.LinearOperatorIdentity(1), tf.linalg.LinearOperatorDiag([2.0, 3.0])]
+        >>> tf.linalg.LinearOperatorBlockDiag(parts).matvec([1.0, 1.0, 1.0]).tolist()
+        [1.0, 2.0, 3.0]
+
     Source: `tf.linalg.LinearOperatorBlockDiag`.
     """
 
@@ -291,6 +322,13 @@ class LinearOperatorBlockDiag(_OfParts):
 
 class LinearOperatorLowRankUpdate(LinearOperator):
     """`L + U D V^H`, of an operator and few columns: solving uses the lemma of Woodbury.
+
+    Examples:
+        >>> from frontends import tf
+        >>> base = tf.linalg.LinearOperatorIdentity(2)
+        >>> operator = tf.linalg.LinearOperatorLowRankUpdate(base, [[1.0], [2.0]])
+        >>> operator.to_dense().tolist()
+        [[2.0, 2.0], [2.0, 5.0]]
 
     Source: `tf.linalg.LinearOperatorLowRankUpdate`.
     """

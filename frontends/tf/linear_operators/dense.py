@@ -30,6 +30,12 @@ class _OfMatrix(LinearOperator):
 class LinearOperatorFullMatrix(_OfMatrix):
     """A matrix `[..., rows, columns]` as an operator.
 
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorFullMatrix([[2.0, 1.0], [0.0, 4.0]])
+        >>> operator.solvevec([4.0, 8.0]).tolist()
+        [1.0, 2.0]
+
     Source: `tf.linalg.LinearOperatorFullMatrix`.
     """
 
@@ -57,6 +63,12 @@ class LinearOperatorFullMatrix(_OfMatrix):
 
 class LinearOperatorLowerTriangular(_OfMatrix):
     """The lower triangle of a square matrix; entries above the diagonal are ignored.
+
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorLowerTriangular([[2.0, 9.0], [1.0, 4.0]])
+        >>> operator.to_dense().tolist()
+        [[2.0, 0.0], [1.0, 4.0]]
 
     Source: `tf.linalg.LinearOperatorLowerTriangular`.
     """

@@ -52,6 +52,12 @@ class _OfDiagonal(LinearOperator):
 class LinearOperatorDiag(_OfDiagonal):
     """The matrix of a diagonal, `[..., rows]`.
 
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
+        >>> operator.inverse().diag.tolist()
+        [1.0, 0.5]
+
     Source: `tf.linalg.LinearOperatorDiag`.
     """
 
@@ -91,6 +97,12 @@ class LinearOperatorDiag(_OfDiagonal):
 
 class LinearOperatorScaledIdentity(_OfDiagonal):
     """A multiple of the identity, for each number of a batch.
+
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorScaledIdentity(2, multiplier=3.0)
+        >>> operator.matvec([1.0, 2.0]).tolist()
+        [3.0, 6.0]
 
     Source: `tf.linalg.LinearOperatorScaledIdentity`.
     """
@@ -137,6 +149,11 @@ class LinearOperatorScaledIdentity(_OfDiagonal):
 class LinearOperatorIdentity(_OfDiagonal):
     """The identity.
 
+    Examples:
+        >>> from frontends import tf
+        >>> tf.linalg.LinearOperatorIdentity(2, batch_shape=[5]).shape.as_list()
+        [5, 2, 2]
+
     Source: `tf.linalg.LinearOperatorIdentity`.
     """
 
@@ -176,6 +193,12 @@ def _repeated(numbers: jax.Array, rows: int) -> jax.Array:
 
 class LinearOperatorZeros(LinearOperator):
     """A matrix of zeros.
+
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorZeros(2, 3, is_square=False)
+        >>> operator.matvec([1.0, 2.0, 3.0]).tolist()
+        [0.0, 0.0]
 
     Source: `tf.linalg.LinearOperatorZeros`.
     """

@@ -15,6 +15,12 @@ from frontends.tf.ops.convert import convert_to_tensor
 class LinearOperatorCirculant(LinearOperator):
     """A circulant matrix of its spectrum, `[..., rows]`: multiplication and solving are Fourier transforms.
 
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorCirculant([3.0, 1.0, 1.0, 1.0], "float32")
+        >>> operator.convolution_kernel().tolist()
+        [1.5, 0.5, 0.5, 0.5]
+
     Source: `tf.linalg.LinearOperatorCirculant`.
     """
 
@@ -115,6 +121,12 @@ def _both(first: bool | None, second: bool | None) -> bool | None:
 class LinearOperatorToeplitz(LinearOperator):
     """A matrix whose diagonals are constant, of its first column and row, `[..., rows]`.
 
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorToeplitz(col=[1.0, 2.0], row=[1.0, 5.0])
+        >>> operator.to_dense().tolist()
+        [[1.0, 5.0], [2.0, 1.0]]
+
     Source: `tf.linalg.LinearOperatorToeplitz`.
     """
 
@@ -161,6 +173,12 @@ class LinearOperatorToeplitz(LinearOperator):
 
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection along an axis, `[..., rows]`.
+
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorHouseholder([1.0, 0.0])
+        >>> operator.matvec([3.0, 4.0]).tolist()
+        [-3.0, 4.0]
 
     Source: `tf.linalg.LinearOperatorHouseholder`.
     """
@@ -217,6 +235,12 @@ class LinearOperatorHouseholder(LinearOperator):
 
 class LinearOperatorPermutation(LinearOperator):
     """The matrix that takes rows in the order of a permutation, `[..., rows]`.
+
+    Examples:
+        >>> from frontends import tf
+        >>> operator = tf.linalg.LinearOperatorPermutation([2, 0, 1])
+        >>> operator.matvec([10.0, 20.0, 30.0]).tolist()
+        [30.0, 10.0, 20.0]
 
     Source: `tf.linalg.LinearOperatorPermutation`.
     """
