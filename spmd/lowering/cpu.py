@@ -19,6 +19,7 @@ from spmd.lowering.grouped import grouped, grouped_kernel_gradient, together_in
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
+from spmd.lowering.products import direct_products
 from spmd.lowering.random_bits import RandomBits, can_be_flat, flat_random_bits
 from spmd.lowering.recomputation import bound_recomputation
 from spmd.lowering.row_updates import with_row_updates
@@ -99,7 +100,7 @@ def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
         platform: of the devices, such as `"cpu"`.
 
     Returns:
-        `bound_recomputation` of `for_cpu` of `with_row_updates` of the program for processors, unless `JAXTRIBUTE_CPU_LOWERINGS=0` stands in the
+        `bound_recomputation` of `direct_products` of `for_cpu` of `with_row_updates` of the program for processors, unless `JAXTRIBUTE_CPU_LOWERINGS=0` stands in the
         environment, and the program itself otherwise.
 
     Examples:
@@ -113,7 +114,7 @@ def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
     keep_freed_memory()
     if os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0":
         return program
-    return bound_recomputation(for_cpu(with_row_updates(program)))
+    return bound_recomputation(direct_products(for_cpu(with_row_updates(program))))
 
 
 def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> ClosedJaxpr:

@@ -15,10 +15,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
+from spmd.lowering.memory import keep_freed_memory
+
+keep_freed_memory()
 from rich.console import Console
 from rich.table import Table
 
 from spmd.lowering import for_cpu
+from spmd.lowering.products import direct_products
 
 # Name, image, kernel, strides, padding, number of groups.
 CONVOLUTIONS = [
@@ -84,6 +88,25 @@ POOLINGS = [
     ("large window", (8, 28, 28, 32), 7, 7, "VALID"),
     ("one channel", (8, 64, 64, 1), 2, 2, "VALID"),
     ("small", (2, 8, 8, 4), 2, 2, "VALID"),
+]
+
+# Name, operand, kernel.
+PRODUCTS = [
+    ("product, transformer", (8, 128, 256), (256, 1024)),
+    ("product, transformer, heads", (8, 128, 256), (256, 4, 64)),
+    ("product, vocabulary", (8, 128, 256), (256, 5000)),
+    ("product, MLP", (64, 784), (784, 256)),
+    ("product, wide", (128, 2048), (2048, 2048)),
+    ("product, few rows", (16, 512), (512, 1000)),
+    ("product, small", (16, 16, 64), (64, 64)),
+]
+
+# Name, shape.
+DRAWS = [
+    ("random bits, transformer", (8, 128, 256)),
+    ("random bits, attention", (8, 4, 128, 128)),
+    ("random bits, dense", (64, 256)),
+    ("random bits, flat", (1_000_000,)),
 ]
 
 Case = tuple[str, Callable[..., Any], tuple[jax.Array, ...]]
@@ -176,6 +199,36 @@ def poolings() -> Iterator[Case]:
         yield f"max pooling, {name}: gradient", gradient, (image, above)
 
 
+def matrix_products() -> Iterator[Case]:
+    """Gives each product and its two gradients, alone."""
+    for name, shape, kernel_shape in PRODUCTS:
+
+        def multiply(x: jax.Array, kernel: jax.Array) -> jax.Array:
+            return jnp.tensordot(x, kernel, 1)
+
+        def of_operand(x: jax.Array, kernel: jax.Array, above: jax.Array) -> jax.Array:
+            return jax.vjp(lambda x: multiply(x, kernel), x)[1](above)[0]
+
+        def of_kernel(x: jax.Array, kernel: jax.Array, above: jax.Array) -> jax.Array:
+            return jax.vjp(lambda kernel: multiply(x, kernel), kernel)[1](above)[0]
+
+        x, kernel = numbers(*shape), numbers(*kernel_shape, seed=1)
+        above = numbers(*shape[:-1], *kernel_shape[1:], seed=2)
+        yield name, multiply, (x, kernel)
+        yield f"{name}: gradient of operand", of_operand, (x, kernel, above)
+        yield f"{name}: gradient of kernel", of_kernel, (x, kernel, above)
+
+
+def draws() -> Iterator[Case]:
+    """Gives the random bits of each shape."""
+    for name, shape in DRAWS:
+
+        def draw(key: jax.Array, shape: tuple[int, ...] = shape) -> jax.Array:
+            return jax.random.bits(key, shape)
+
+        yield name, draw, (jax.random.key(0),)
+
+
 def measure(function: Callable[..., Any], operands: Any, rounds: int) -> list[str]:
     """Times one operation both ways, in turns.
 
@@ -184,7 +237,7 @@ def measure(function: Callable[..., Any], operands: Any, rounds: int) -> list[st
         on the machine change less than that of the clock.
     """
     program = jax.make_jaxpr(function)(*operands)
-    better = for_cpu(program)
+    better = direct_products(for_cpu(program))
     if str(better) == str(program):
         return ["", "", "left to XLA"]
     runs = [jax.jit(jaxpr_as_fun(each)).lower(*operands).compile() for each in (better, program)]
@@ -214,7 +267,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     table = Table("operation", "ours, ms", "XLA, ms", "ours / XLA")
-    for name, function, operands in (*convolutions(), *transposed(), *poolings()):
+    cases = (*convolutions(), *transposed(), *poolings(), *matrix_products(), *draws())
+    for name, function, operands in cases:
         if arguments.only in name:
             table.add_row(name, *measure(function, operands, arguments.rounds))
     Console().print(table)
