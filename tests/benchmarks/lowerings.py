@@ -15,13 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
-from spmd.lowering.memory import keep_freed_memory
-
-keep_freed_memory()
 from rich.console import Console
 from rich.table import Table
 
 from spmd.lowering import for_cpu
+from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.products import direct_products
 
 # Name, image, kernel, strides, padding, number of groups.
@@ -267,6 +265,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     table = Table("operation", "ours, ms", "XLA, ms", "ours / XLA")
+    keep_freed_memory()
     cases = (*convolutions(), *transposed(), *poolings(), *matrix_products(), *draws())
     for name, function, operands in cases:
         if arguments.only in name:

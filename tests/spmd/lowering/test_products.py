@@ -62,7 +62,8 @@ def test_any_product_has_the_same_numbers(data):
     summed, left, right = (data.draw(sizes, label=name) for name in ("summed", "left", "right"))
     order = data.draw(st.permutations(range(len(summed))))
     at_end = data.draw(st.booleans()), data.draw(st.booleans())
-    shapes, axes = [], []
+    shapes: list[list[int]] = []
+    axes: list[tuple[int, ...]] = []
     for kept, last, of_sum in zip((left, right), at_end, (range(len(summed)), order), strict=True):
         start = len(kept) if last else 0
         axes.append(tuple(start + list(of_sum).index(one) for one in range(len(summed))))
@@ -76,7 +77,7 @@ def test_any_product_has_the_same_numbers(data):
     )
 
     def function(a, b):
-        return jax.lax.dot_general(a, b, (axes, ((), ()))).transpose(permutation)
+        return jax.lax.dot_general(a, b, ((axes[0], axes[1]), ((), ()))).transpose(permutation)
 
     plain, better, _ = both(function, numbers(*shapes[0]), numbers(*shapes[1], seed=1))
     agree(plain, better)
