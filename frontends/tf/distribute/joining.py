@@ -1,6 +1,7 @@
 """How a process joins the others: those of a cluster, and the hosts of a TPU."""
 
 import os
+import warnings
 
 import jax
 from jax.extend.backend import clear_backends
@@ -9,6 +10,7 @@ from frontends.tf.distribute.strategies.default import default_strategy
 from spmd import _jax_internals
 from spmd.cluster import (
     Cluster,
+    from_slurm,
     from_tf_config,
     gce_tpu_hosts,
     initialize,
@@ -16,6 +18,7 @@ from spmd.cluster import (
     shared_seed,
 )
 from spmd.errors import ClusterConfigError
+from spmd.source_lines import user_stacklevel
 from spmd.topology import has_tpu, wanted_simulation
 
 
@@ -48,6 +51,22 @@ def join(cluster: Cluster, timeout_seconds: float | None = None) -> None:
         timeout_seconds=timeout_seconds,
     )
     shared_seed()  # now, while all are here
+
+
+def warn_if_alone_in_slurm() -> None:
+    """Warns in a Slurm step of several tasks, whose processes were not told of each other: each would train alone."""
+    try:
+        cluster = from_slurm(os.environ)
+    except ClusterConfigError:  # a script that does not ask for Slurm runs all the same
+        return
+    if cluster is not None:
+        warnings.warn(
+            f"This is task {cluster.process_id} of a Slurm step of {len(cluster.processes)}, but TF_CONFIG is not set: each task trains "
+            "alone. For all of them to train together write tf.distribute.MultiWorkerMirroredStrategy("
+            "cluster_resolver=tf.distribute.cluster_resolver.SlurmClusterResolver()), or start the script with what "
+            "`jaxtribute launch --render slurm` prints.",
+            stacklevel=user_stacklevel(),
+        )
 
 
 def join_tpu_hosts() -> None:

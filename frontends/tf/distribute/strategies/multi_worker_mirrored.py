@@ -6,7 +6,7 @@ import spmd
 from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from frontends.tf.distribute.cluster_resolver.base import cluster_of
 from frontends.tf.distribute.connection import client_strategy
-from frontends.tf.distribute.joining import join
+from frontends.tf.distribute.joining import join, warn_if_alone_in_slurm
 from frontends.tf.distribute.options import CollectiveHints, CommunicationOptions
 from frontends.tf.distribute.strategy import Strategy
 from spmd.topology import all_devices
@@ -16,7 +16,7 @@ class MultiWorkerMirroredStrategy(Strategy):
     """Trains on all devices of all workers of a cluster; every device holds a copy of every variable.
 
     Each worker runs the same script. What it starts with comes from the first one: the chief, or worker
-    0. A cluster of one worker, or none, is this process alone. A program that is no task of the cluster, and has connected to
+    0. A cluster of one worker, or none, is this process alone, with a warning where Slurm has started several. A program that is no task of the cluster, and has connected to
     it by `tf.config.experimental_connect_to_cluster`, has its workers run the steps: see docs/standalone.md.
 
     Attributes:
@@ -69,6 +69,8 @@ class MultiWorkerMirroredStrategy(Strategy):
         cluster = cluster_of(self._cluster_resolver)
         if cluster is not None and not cluster.is_evaluator:
             join(cluster, options.timeout_seconds)
+        if cluster is None and cluster_resolver is None:
+            warn_if_alone_in_slurm()
         devices = None if self.devices_per_worker is None else _first(self.devices_per_worker)
         super().__init__(spmd.make_mesh(devices), collectives=options.collectives)
 

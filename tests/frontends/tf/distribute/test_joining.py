@@ -5,6 +5,7 @@ import json
 import jax
 import pytest
 
+from frontends import tf
 from frontends.tf.distribute import joining
 from spmd.cluster import from_tasks
 from spmd.errors import ClusterConfigError
@@ -35,6 +36,47 @@ def test_tasks_that_do_not_train_are_refused(started):
     with pytest.raises(ClusterConfigError, match=r"takes no part in synchronous training.*a test"):
         joining.join(cluster)
     assert started == []
+
+
+SLURM = {
+    "SLURM_JOB_ID": "7",
+    "SLURM_PROCID": "1",
+    "SLURM_STEP_NUM_TASKS": "2",
+    "SLURM_STEP_NODELIST": "node[1-2]",
+    "SLURM_STEP_TASKS_PER_NODE": "1(x2)",
+}
+
+
+def test_tasks_of_a_slurm_step_that_do_not_know_each_other_are_warned(monkeypatch):
+    for name, value in SLURM.items():
+        monkeypatch.setenv(name, value)
+    with pytest.warns(
+        UserWarning, match=r"task 1 of a Slurm step of 2.*SlurmClusterResolver"
+    ) as found:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    assert [one.filename for one in found] == [__file__]
+    assert jax.process_count() == 1
+    assert strategy.num_replicas_in_sync == jax.device_count()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"SLURM_STEP_NUM_TASKS": "1"}, {"SLURM_STEP_NUM_TASKS": "many"}]
+)
+def test_other_shells_of_slurm_are_not_warned(monkeypatch, recwarn, changed):
+    for name, value in (SLURM | changed).items():
+        monkeypatch.setenv(name, value)
+    tf.distribute.MultiWorkerMirroredStrategy()
+    assert not recwarn.list
+
+
+def test_a_task_that_was_told_of_its_cluster_is_not_warned(monkeypatch, recwarn):
+    for name, value in SLURM.items():
+        monkeypatch.setenv(name, value)
+    task = {"type": "worker", "index": 0}
+    config = {"cluster": {"worker": ["localhost:1"]}, "task": task}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    tf.distribute.MultiWorkerMirroredStrategy()
+    assert not recwarn.list
 
 
 def test_hosts_of_a_simulated_tpu_are_tasks(started, simulate, monkeypatch):
