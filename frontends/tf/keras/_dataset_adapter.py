@@ -61,9 +61,15 @@ def read_datasets(
 
 def _of_texts(*arrays: Nested) -> Dataset | None:
     """Makes a dataset of arrays, if the first holds texts."""
-    given = tuple(array for array in arrays if array is not None)
+    given = tuple(map(_of_inputs, (array for array in arrays if array is not None)))
     dataset = Dataset.from_tensor_slices(given)
     return dataset if has_texts(dataset) else None
+
+
+def _of_inputs(arrays: Nested) -> Nested:
+    """Makes a tuple of a list of arrays, of which a dataset would make one array."""
+    is_list = isinstance(arrays, list) and all(hasattr(one, "shape") for one in arrays)
+    return tuple(arrays) if is_list else arrays
 
 
 class DatasetAdapter(DataAdapter):

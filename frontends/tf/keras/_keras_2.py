@@ -139,7 +139,9 @@ def take_arguments(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any
     """Wraps `Layer.__call__`: takes `layer(x, True, mask)`, where Keras 3 wants all but tensors named; and numbers."""
     if args and isinstance(args[0], list) and _holds_numbers(args[0]):
         args = (convert_to_tensor(args[0]), *args[1:])
-    elif args and isinstance(args[0], dict | tuple | list) and isinstance(self, keras.Model):
+    elif (
+        args and isinstance(args[0], dict | tuple | list | Texts) and isinstance(self, keras.Model)
+    ):
         # Keras takes no texts beside numbers.
         with prepared_for(self, args[0]) as inputs:
             return _by_keras_3(call, self, (inputs, *args[1:]), kwargs)
@@ -231,11 +233,23 @@ def _fits(shape: Sequence[int], expected: Sequence[int | None]) -> bool:
 def add_with_batch_shape(
     add: Method, /, self: KerasObject, layer: KerasObject, *args: object, **kwargs: object
 ) -> None:
-    """Wraps `Sequential.add`: a first layer's `batch_input_shape=` sets the model's, number of rows included."""
-    batch_shape = getattr(layer, "_tf_batch_input_shape", None)
-    if batch_shape is not None and not self._layers:
-        add(self, keras.layers.InputLayer(batch_shape=batch_shape))
+    """Wraps `Sequential.add`: a first layer's `batch_input_shape=` sets the model's, number of rows included.
+
+    A first model that takes texts has this one take texts, too, where Keras 3 has it take numbers.
+    """
+    if not self._layers:
+        batch_shape = getattr(layer, "_tf_batch_input_shape", None)
+        if batch_shape is not None:
+            add(self, keras.layers.InputLayer(batch_shape=batch_shape))
+        elif (text := _text_input(layer)) is not None:
+            add(self, keras.layers.InputLayer(batch_shape=tuple(text.shape), dtype="string"))
     add(self, layer, *args, **kwargs)
+
+
+def _text_input(layer: Any) -> Any:
+    """Returns the symbolic input of a model that takes texts alone; None of others."""
+    inputs = getattr(layer, "inputs", None) if isinstance(layer, keras.Model) else None
+    return inputs[0] if inputs and len(inputs) == 1 and inputs[0].dtype == "string" else None
 
 
 # The parameters in Keras 2's order, and in Keras 3's.

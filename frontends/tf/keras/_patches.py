@@ -173,7 +173,7 @@ def patches() -> tuple[Patch, ...]:
         ),
         around(
             *(keras.Sequential, "add", _keras_2.add_with_batch_shape),
-            "a first layer may name its number of rows",
+            "a first layer may name its number of rows, or take texts",
             "self layer rebuild",
         ),
         around(

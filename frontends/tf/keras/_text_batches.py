@@ -8,7 +8,7 @@ import contextlib
 import functools
 import logging
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ import numpy as np
 
 from frontends.tf._typing import Nested
 from frontends.tf.feature_column import Texts, prepare
-from frontends.tf.keras._text_columns import FINGERPRINT, PLACES
+from frontends.tf.keras._text_columns import LAYOUT, Layout
 from frontends.tf.keras._text_vectorization import TextVectorization
 from spmd.assigned import assigned
 from spmd.integrations.keras import Model
@@ -30,7 +30,7 @@ _WARNED: weakref.WeakSet[TextVectorization] = weakref.WeakSet()
 @contextlib.contextmanager
 def reading_texts_of(model: Model) -> Iterator[None]:
     """Has batches that Keras reads carry what the layers of a model make of texts."""
-    with assigned(PLACES, _places_of(_layers_of(model))):
+    with assigned(LAYOUT, _layout_of(model)):
         yield
 
 
@@ -58,38 +58,27 @@ def _is_texts(node: Any) -> bool:
     return isinstance(node, Texts)
 
 
-def _layers_of(model: Model) -> tuple[TextVectorization, ...]:
+def _layout_of(model: Model) -> Layout:
+    """Returns the layout of a model, which keeps it: its compiled steps know it by numbers of columns."""
     found = (layer for layer in model._flatten_layers() if isinstance(layer, TextVectorization))
-    return tuple(dict.fromkeys(found))
+    layers = tuple(dict.fromkeys(found))
+    kept = vars(model).get("_tf_text_layout")  # past Keras, which tracks attributes
+    if kept is None or kept.layers != layers:
+        kept = vars(model)["_tf_text_layout"] = Layout(layers)
+    for layer in layers:
+        if layer.width is None:
+            _warn_once(layer)
+    return kept
 
 
 def width_is_open() -> bool:
     """Tells whether a layer pads the texts of a batch to the longest of them, so that batches have to be made before."""
-    return any(layer.width is None for layer in PLACES.get())
+    return LAYOUT.get().is_open
 
 
 def preparation() -> Any:
     """Returns what makes of a batch what a step can take, for the model that is read for."""
-    return functools.partial(_prepared, tuple(PLACES.get()))
-
-
-def _places_of(layers: Sequence[TextVectorization]) -> dict[TextVectorization, slice]:
-    """Gives each layer its columns; of those whose results are as wide as the texts are long, only one has any."""
-    opened = [layer for layer in layers if layer.width is None]
-    taken = tuple(layer for layer in layers if layer not in opened[1:])
-    places: dict[TextVectorization, slice] = {}
-    start = FINGERPRINT
-    for index, layer in enumerate(taken):
-        if layer.width is None:
-            behind = sum(other.width or 0 for other in taken[index + 1 :])
-            places[layer] = slice(start, -behind or None)
-            start = -behind
-            _warn_once(layer)
-        else:
-            end = start + layer.width
-            places[layer] = slice(start, end or None)
-            start = end
-    return places
+    return functools.partial(_prepared, LAYOUT.get())
 
 
 def _warn_once(layer: TextVectorization) -> None:
@@ -102,17 +91,17 @@ def _warn_once(layer: TextVectorization) -> None:
         )
 
 
-def _prepared(layers: Sequence[TextVectorization], *components: Nested) -> Nested:
-    beside = functools.partial(_columns, layers) if layers else None
+def _prepared(layout: Layout, *components: Nested) -> Nested:
+    beside = functools.partial(_columns, layout) if layout.layers else None
     return prepare(*components, beside=beside)
 
 
-def _columns(layers: Sequence[TextVectorization], texts: np.ndarray) -> np.ndarray | None:
+def _columns(layout: Layout, texts: np.ndarray) -> np.ndarray | None:
     if texts.ndim == 0 or texts.ndim > 2 or (texts.ndim == 2 and texts.shape[1] != 1):
         return None
-    made = [np.asarray(layer.call(texts)) for layer in layers]
+    made = [np.asarray(layer.call(texts)) for layer in layout.layers]
     words = [
         one.astype(np.float32).view(np.uint32) if one.dtype.kind == "f" else one.astype(np.uint32)
         for one in made
     ]
-    return np.concatenate([one.reshape(len(texts), -1) for one in words], axis=1)
+    return layout.join([one.reshape(len(texts), -1) for one in words])
