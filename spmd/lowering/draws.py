@@ -6,38 +6,44 @@ the key and its position alone, so that those of a flat array are the same: one 
 the shape out of it.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.core import ShapedArray
+from jax.extend.core import jaxpr_as_fun
 from jax.typing import ArrayLike, DTypeLike
 
 from spmd._jax_internals import is_interposed, is_tracing
+from spmd.lowering.cpu import lowered
+from spmd.lowering.random_bits import by_position
 
-# A draw of 2**12 numbers takes no longer than one of fewer; above 2**22 the numbers cost more than the program.
-_SMALLEST, _LARGEST = 12, 22
+# Powers of two that are the sizes of programs. With more numbers than the last these cost more than a program of their own.
+_POWERS = (14, 18, 20, 22)
+
+Sample: TypeAlias = Callable[..., jax.Array]
 
 
 def host_draw(
-    sample: Callable[[jax.Array, tuple[int, ...], DTypeLike], jax.Array],
+    sample: Sample,
     key: jax.Array,
     shape: Sequence[int],
     dtype: DTypeLike = np.float32,
+    *numbers: float,
 ) -> np.ndarray | None:
     """Draws numbers of a shape by a program that other shapes use, too.
 
     Args:
-        sample: draws numbers, each on its own, given a key, a shape and a dtype.
+        sample: a function of a module, which draws numbers, each on its own, given a key, a shape and a dtype.
         key: typed, or two words.
         shape: of the result.
         dtype: of the result.
+        numbers: further arguments of `sample`, such as limits.
 
     Returns:
-        What `sample(key, shape, dtype)` gives, on the host. None where it has to be called for this very shape: in a trace, of
+        What `sample(key, shape, dtype, *numbers)` gives, on the host. None where it has to be called for this very shape: in a trace, of
         narrow or wide types, or where numbers do not go by position.
 
     Examples:
@@ -49,10 +55,23 @@ def host_draw(
     if is_tracing() or is_interposed() or np.dtype(dtype) != np.float32 or not by_position(key):
         return None
     count = math.prod(shape)
-    power = max(_SMALLEST, (count - 1).bit_length())
-    power += power % 2  # each size has a program, so there are to be few
-    size = count if power > _LARGEST else 1 << power
-    return np.asarray(sample(key, (size,), np.float32))[:count].reshape(shape)
+    size = next((1 << power for power in _POWERS if count <= 1 << power), count)
+    draw = _of_size(sample, size, next(iter(key.devices())).platform)
+    return np.asarray(draw(key, *numbers))[:count].reshape(shape)
+
+
+@functools.lru_cache(maxsize=64)
+def _of_size(sample: Sample, size: int, platform: str) -> Callable[..., jax.Array]:
+    """Makes the program of a size. JAX's own, on processors, takes twice as long to compile, and longer to run."""
+
+    def draw(key: jax.Array, *numbers: jax.Array) -> jax.Array:
+        def plain(key: jax.Array, *numbers: jax.Array) -> jax.Array:
+            return sample(key, (size,), np.float32, *numbers)
+
+        program = jax.make_jaxpr(plain)(key, *numbers)
+        return jaxpr_as_fun(lowered(program, platform))(key, *numbers)[0]
+
+    return jax.jit(draw)
 
 
 def truncated_normal(key: jax.Array, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
@@ -70,14 +89,3 @@ def scaled(drawn: np.ndarray, scale: ArrayLike, offset: ArrayLike) -> jax.Array:
     """
     factor, summand = (np.asarray(one, drawn.dtype) for one in (scale, offset))
     return jax.device_put(drawn * factor + summand)
-
-
-def by_position(key: jax.Array | ShapedArray) -> bool:
-    """Tells whether numbers drawn with a key go by their positions alone, whatever the shape; for a key or its description."""
-    options: Any = jax.config
-    if not options.jax_threefry_partitionable:
-        return False
-    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
-        return key.shape == () and str(key.dtype) == "key<fry>"
-    words = (key.shape, key.dtype) == ((2,), np.uint32)
-    return words and options.jax_default_prng_impl == "threefry2x32"

@@ -10,14 +10,16 @@ that all of them work on a number while it is in a register.
 import dataclasses
 import functools
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import ShapedArray
 from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import JaxprEqn
 
 from spmd._jax_internals import aval_of
-from spmd.lowering.draws import by_position
 
 # Threads share rows; those of a flat array take a fifth longer.
 _ROWS = 8
@@ -53,6 +55,17 @@ def can_be_flat(equation: JaxprEqn) -> bool:
     """Tells whether a flat array has the bits of this operation."""
     draw, key = RandomBits.of(equation), aval_of(equation.invars[0])
     return math.prod(draw.shape) > 0 and draw.bits in _TYPES and by_position(key)
+
+
+def by_position(key: jax.Array | ShapedArray) -> bool:
+    """Tells whether numbers drawn with a key go by their positions alone, whatever the shape; for a key or its description."""
+    options: Any = jax.config
+    if not options.jax_threefry_partitionable:
+        return False
+    if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+        return key.shape == () and str(key.dtype) == "key<fry>"
+    words = (key.shape, key.dtype) == ((2,), np.uint32)
+    return words and options.jax_default_prng_impl == "threefry2x32"
 
 
 def flat_random_bits(draw: RandomBits, key: jax.Array) -> jax.Array:

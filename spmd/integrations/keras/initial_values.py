@@ -4,7 +4,6 @@ Touches Keras internals, the modules `random` and `numpy` of `keras.src.backend.
 `patches`).
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -62,8 +61,8 @@ def uniform(
 ) -> ArrayLike:
     """Wraps Keras's `random.uniform`: the same numbers, without a program for this shape."""
     key = _key(seed)
-    sample = functools.partial(jax.random.uniform, minval=minval, maxval=maxval)
-    drawn = _drawn(sample, key, shape, dtype, minval, maxval)
+    limits = minval, maxval
+    drawn = _drawn(jax.random.uniform, key, shape, dtype, *limits, limits=limits)
     if drawn is None:
         return own(shape, minval, maxval, dtype, key)
     return jax.device_put(drawn.copy())
@@ -91,10 +90,11 @@ def _drawn(
     shape: Sequence[int],
     dtype: DTypeLike | None,
     *numbers: Any,
+    limits: tuple[float, ...] = (),
 ) -> np.ndarray | None:
     if not _is_shape(shape) or not all(isinstance(number, int | float) for number in numbers):
         return None
-    return host_draw(sample, key, shape, jnp.dtype(dtype or keras.config.floatx()))
+    return host_draw(sample, key, shape, jnp.dtype(dtype or keras.config.floatx()), *limits)
 
 
 def _is_shape(shape: Sequence[int]) -> bool:

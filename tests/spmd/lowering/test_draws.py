@@ -25,9 +25,24 @@ def test_shapes_share_programs():
         sizes.append(shape)
         return jax.random.uniform(key, shape, dtype)
 
-    for shape in [(3,), (5, 5), (4096,), (4097,), (127, 128), (2**22 + 1,)]:
+    for shape in [(3,), (5, 5), (128, 128), (2**14 + 1,), (2**8, 2**10), (2**22 + 1,)]:
         host_draw(sample, KEYS["typed"], shape)
-    assert sizes == [(2**12,)] * 3 + [(2**14,)] * 2 + [(2**22 + 1,)]
+    assert sizes == [(2**14,), (2**18,), (2**22 + 1,)]
+
+
+def test_limits_are_no_part_of_a_program():
+    traced = []
+
+    def sample(key, shape, dtype, low, high):
+        traced.append(shape)
+        return jax.random.uniform(key, shape, dtype, low, high)
+
+    key = KEYS["typed"]
+    for limit in (0.1, 0.2):
+        drawn = host_draw(sample, key, (3, 5), np.float32, -limit, limit)
+        expected = jax.random.uniform(key, (3, 5), np.float32, -limit, limit)
+        np.testing.assert_array_equal(drawn, expected)
+    assert len(traced) == 1
 
 
 def test_what_jax_has_to_draw_itself():
