@@ -173,7 +173,6 @@ _HINTS = {
     "tf.lite": 'jaxtribute trains and exports: model.export(path, format="tf_saved_model") writes what '
     "tf.lite.TFLiteConverter.from_saved_model of an installed TensorFlow converts",
     "tf.io": "Use Python's open and pathlib, or tf.io.gfile",
-    "tf.summary.audio": "Write files with Python's wave, or the soundfile package",
     "tf.summary.graph": "XLA's programs are none of TensorFlow's graphs: use jax.jit(f).lower(x).as_text()",
     "tf.profiler": "Use jax.profiler",
     "tf.xla": "Every @tf.function is compiled by XLA already",

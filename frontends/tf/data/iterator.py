@@ -11,6 +11,7 @@ from frontends.tf._typing import Nested
 from frontends.tf.data.base import DatasetBase
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.tracing import check_may_advance
+from frontends.tf.ops.convert import convert_to_tensor
 from spmd.input import Position
 from spmd.replica import current_frame
 
@@ -164,6 +165,16 @@ class Optional:
         """
         self._value = value
         self._has_value = has_value
+
+    @classmethod
+    def from_value(cls, value: Nested) -> "Optional":
+        """Wraps an element, or any nest of tensors."""
+        return cls(jax.tree.map(convert_to_tensor, value), has_value=True)
+
+    @classmethod
+    def empty(cls, element_spec: Nested) -> "Optional":
+        """Wraps nothing, where there could be an element of this spec."""
+        return cls(None, has_value=False)
 
     def has_value(self) -> jax.Array:
         """Tells whether there is an element, as a bool scalar."""

@@ -10,4 +10,5 @@ __getattr__, __dir__ = _names.attributes(
         "dlpack": "frontends.tf.experimental.dlpack",
         "numpy": "frontends.tf.experimental.numpy",
     },
+    borrowed={"Optional": "frontends.tf.data.experimental"},
 )

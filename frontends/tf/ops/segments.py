@@ -16,7 +16,8 @@ from frontends.tf._typing import TensorLike
 from frontends.tf.ops.convert import convert_to_tensor, known, named
 
 
-def _count(name: str, indices: jax.Array) -> int:
+def count_of(name: str, indices: jax.Array) -> int:
+    """Returns one more than the largest index; `name` is the function's, for the error that it is not known."""
     if isinstance(indices, Tracer):
         raise ValueError(
             f"tf.math.{name} finds out how many segments there are by the largest index, which only the running program "
@@ -47,7 +48,7 @@ def _sorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callable
 
     def segment(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> jax.Array:
         rows, indices = convert_to_tensor(data), convert_to_tensor(segment_ids)
-        count = _count(own, indices)
+        count = count_of(own, indices)
         found = combine(rows, indices, count)
         # A segment without rows is zero, as in TensorFlow.
         filled = _has_rows(indices, count, found.ndim)

@@ -19,6 +19,9 @@ __getattr__, __dir__ = _names.attributes(
         "bincount": "frontends.tf.sparse.counts",
         "cross": "frontends.tf.sparse.crossing",
         "cross_hashed": "frontends.tf.sparse.crossing",
+        **dict.fromkeys(
+            ("segment_mean", "segment_sqrt_n", "segment_sum"), "frontends.tf.sparse.segments"
+        ),
         "sparse_dense_matmul": "frontends.tf.sparse.products",
     },
 )

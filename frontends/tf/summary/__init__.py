@@ -20,6 +20,7 @@ from frontends.tf.summary.either import histogram as histogram
 from frontends.tf.summary.either import image as image
 from frontends.tf.summary.either import scalar as scalar
 from frontends.tf.summary.either import text as text
+from frontends.tf.summary.ops import audio as audio
 from frontends.tf.summary.ops import write as write
 from frontends.tf.summary.trace import trace_export as trace_export
 from frontends.tf.summary.trace import trace_off as trace_off

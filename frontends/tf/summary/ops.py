@@ -1,4 +1,4 @@
-"""Scalars, histograms, images and texts, in the formats of TensorBoard's own plugins.
+"""Scalars, histograms, images, clips of audio and texts, in the formats of TensorBoard's own plugins.
 
 The package `tensorboard` is imported only if there is a writer.
 """
@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import TensorLike
+from frontends.tf.audio import encode_wav
 from frontends.tf.image import convert_image_dtype
 from frontends.tf.ops.convert import is_tensor
 from frontends.tf.ops.host_calls import call_back
@@ -29,6 +30,8 @@ from spmd import _jax_internals
 from spmd.replica import is_first_of_process
 
 _BUCKETS = 30
+# The number of this encoding in the protocol buffers of TensorBoard.
+_WAV = 11
 
 
 def scalar(
@@ -136,6 +139,55 @@ def image(
 
     metadata = functools.partial(_metadata, "image", description)
     return _write(in_name_scope(name), data, step, metadata, encode, check, shown)
+
+
+def audio(
+    name: str,
+    data: TensorLike,
+    sample_rate: TensorLike,
+    step: TensorLike = None,
+    max_outputs: int = 3,
+    encoding: str | None = None,
+    description: str | None = None,
+) -> Any:
+    """Writes the first `max_outputs` of several clips, as WAV files of 16 bits; `step` and the result are as of `scalar`.
+
+    Args:
+        data: `[clips, samples, channels]`, floats from -1 to 1; others are clipped.
+        sample_rate: how many samples are in a second; known when a function is traced.
+        encoding: None or `"wav"`.
+
+    Raises:
+        ValueError: the shape or the encoding is another, or there is no step.
+
+    Source: `tf.summary.audio`.
+    """
+    if encoding not in (None, "wav"):
+        raise ValueError(
+            f"tf.summary.audio({name!r}) writes WAV files, but got encoding={encoding!r}. Leave it out."
+        )
+
+    def check(clips: Any) -> None:
+        if clips.ndim != 3:
+            raise ValueError(
+                f"tf.summary.audio({name!r}) takes clips of shape [clips, samples, channels], but got shape {clips.shape}. For one "
+                "clip of one channel write clip[None, :, None]."
+            )
+
+    def encode(clips: Any) -> Any:
+        files = [encode_wav(clip, sample_rate).numpy() for clip in clips]
+        # TensorBoard shows a label beside each clip.
+        return np.array([[file, b""] for file in files], object).reshape(-1, 2)
+
+    return _write(
+        in_name_scope(name),
+        data,
+        step,
+        functools.partial(_metadata, "audio", description, encoding=_WAV),
+        encode,
+        check,
+        lambda clips: clips[:max_outputs],
+    )
 
 
 def text(
@@ -265,10 +317,10 @@ def _event(tag: str, array: Any, step: int, metadata: Any) -> Any:
     return event
 
 
-def _metadata(plugin: str, description: str | None) -> Any:
+def _metadata(plugin: str, description: str | None, **more: Any) -> Any:
     """Names the plugin of TensorBoard that shows an array, and describes the array."""
     module = importlib.import_module(f"tensorboard.plugins.{plugin}.metadata")
-    return module.create_summary_metadata(None, description)
+    return module.create_summary_metadata(None, description, **more)
 
 
 def _now(tag: str, step: TensorLike) -> Any:

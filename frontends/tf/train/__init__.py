@@ -13,6 +13,7 @@ from frontends.tf.train.checkpoint_state import get_checkpoint_state as get_chec
 from frontends.tf.train.checkpoint_state import latest_checkpoint as latest_checkpoint
 from frontends.tf.train.checkpoints_iterator import checkpoints_iterator as checkpoints_iterator
 from frontends.tf.train.cluster_spec import ClusterSpec as ClusterSpec
+from frontends.tf.train.coordinator import Coordinator as Coordinator
 from frontends.tf.train.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 
 _HOOKS = (

@@ -309,3 +309,28 @@ def keras(s: Setting) -> Iterator[Case]:
             "function": function,
         }
     )
+
+
+@scenario("various.sparse_segments", GROUP, NONE)
+def sparse_segments(s: Setting) -> Iterator[Case]:
+    sparse, rows = s.tf.sparse, s.tf.constant(np.arange(12, dtype=np.float32).reshape(4, 3) ** 2)
+    some, ids = s.tf.constant([3, 0, 0, 1, 2]), s.tf.constant([0, 0, 2, 2, 2])
+    for kind in ("sum", "mean", "sqrt_n"):
+        combine = getattr(sparse, f"segment_{kind}")
+        yield kind, lambda combine=combine: combine(rows, some, ids)
+        yield (
+            f"{kind}/num_segments",
+            lambda combine=combine: combine(rows, some, ids, num_segments=4),
+        )
+
+        def slope(combine: Any = combine) -> Any:
+            with s.tf.GradientTape() as tape:
+                tape.watch(rows)
+                y = combine(rows, some, ids) ** 2
+            return s.tf.convert_to_tensor(tape.gradient(y, rows))
+
+        yield f"{kind}/slope", slope
+        yield (
+            f"{kind}/function",
+            lambda combine=combine: s.tf.function(combine)(rows, some, ids, num_segments=3),
+        )

@@ -56,3 +56,12 @@ def test_a_replica_takes_nothing_from_an_iterator_made_outside():
     assert int(next(iterator)) == 0
     own = strategy.run(lambda: sum(tf.data.Dataset.range(3)))
     assert int(own.values[0]) == 3
+
+
+def test_an_optional_of_ones_own():
+    found = tf.experimental.Optional.from_value({"a": 1.0})
+    assert found.has_value()
+    assert found.get_value()["a"].numpy() == 1.0
+    empty = tf.experimental.Optional.empty(tf.TensorSpec([]))
+    assert not empty.has_value()
+    assert tf.experimental.Optional is tf.data.experimental.Optional

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
+from tensorboard.plugins.audio.plugin_data_pb2 import AudioPluginData
 from tensorboard.plugins.histogram.summary_v2 import histogram_pb
 from tensorboard.util.tensor_util import make_ndarray
 
@@ -85,6 +86,40 @@ def test_image_refuses_other_shapes(shape):
         pytest.raises(ValueError, match=r"\[images, height, width, channels\].*image\[None\]"),
     ):
         tf.summary.image("x", np.zeros(shape))
+
+
+def test_audio(written):
+    clips = np.sin(np.arange(60, dtype=np.float32)).reshape(3, 10, 2)
+    metadata, array = written(lambda: tf.summary.audio("x", clips, 8000, max_outputs=2))
+    assert metadata.plugin_data.plugin_name == "audio"
+    assert AudioPluginData.FromString(metadata.plugin_data.content).encoding == AudioPluginData.WAV
+    assert array.shape == (2, 2)
+    assert array[:, 1].tolist() == [b"", b""]
+    for file, clip in zip(array[:, 0], clips, strict=False):
+        samples, rate = tf.audio.decode_wav(tf.constant(file))
+        np.testing.assert_allclose(samples, clip, atol=1e-4)
+        assert rate == 8000
+
+
+def test_audio_of_a_function(written):
+    @tf.function
+    def write(clips):
+        return tf.summary.audio("x", 2 * clips, 8000)
+
+    _, array = written(lambda: write(np.full((1, 4, 1), 0.25, np.float32)) is not None)
+    np.testing.assert_allclose(tf.audio.decode_wav(tf.constant(array[0, 0])).audio, [[0.5]] * 4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "message"),
+    [((4, 1), {}, r"clip\[None, :, None\]"), ((1, 4, 1), {"encoding": "mp3"}, "writes WAV files")],
+)
+def test_audio_refuses_others(shape, options, message):
+    with (
+        tf.summary.create_noop_writer().as_default(step=1),
+        pytest.raises(ValueError, match=message),
+    ):
+        tf.summary.audio("x", np.zeros(shape), 8000, **options)
 
 
 @pytest.mark.parametrize("data", ["**größe**", ["a", "b"], [["a", "b"], ["c", "d"]]])
