@@ -17,7 +17,7 @@ from frontends.tf._step_state import SEARCHED
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.autograph.converted import converted
 from frontends.tf.bound_functions import methods_of
-from frontends.tf.call_forms import Call, CallForms
+from frontends.tf.call_forms import Call, CallForms, is_plain
 from frontends.tf.concrete_function import (
     ConcreteFunction,
     abstract_arguments,
@@ -28,6 +28,7 @@ from frontends.tf.concrete_function import (
 from frontends.tf.config.execution import functions_run_eagerly
 from frontends.tf.data.host_tensors import has_texts
 from frontends.tf.data.iterator import OutOfRangeError
+from frontends.tf.data.spec import TensorSpec
 from frontends.tf.data.tracing import (
     DatasetReadDuringTrace,
     ShapeUnknownDuringTrace,
@@ -44,10 +45,11 @@ from frontends.tf.ops.gradients import Taped, TapeNeeded
 from frontends.tf.ops.traced_range import UnknownLengthError
 from frontends.tf.ops.unwritten import FoundShapes, call_on_element
 from frontends.tf.reads_dataset import reads_dataset
+from frontends.tf.spec_fitting import leaves_of
 from frontends.tf.traced_values import NEEDS_VALUE
 from frontends.tf.variable import TracedInitialValueError, Variable
 from spmd._jax_internals import is_interposed, is_tracing
-from spmd.replica import PerReplica, current_frame, is_per_replica
+from spmd.replica import PerReplica, current_frame, in_replica, is_per_replica
 from spmd.servers import register_reducer
 from spmd.source_lines import user_stacklevel
 from spmd.step import (
@@ -113,6 +115,7 @@ class Function(Inlined):
         self._made_as_python = False
         self._warned = False
         self._signatures: dict[str, Call] = {}
+        self._inner_calls: set[Any] = set()
 
     @raises_host_errors
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
@@ -141,6 +144,7 @@ class Function(Inlined):
             # A function inside a function, or under tf.vectorized_map, is a part of the outer one's program; under a
             # tape its operations are recorded one by one. In a map that runs on elements, texts and sizes differ from
             # one to the next, and each would need a program.
+            self._remember_inner_call(args, kwargs)
             with call_on_element(self._converted, args, kwargs, self._unwritten):
                 return self._converted(*args, **kwargs)
         if (runner := runner_now()) is not None:
@@ -278,6 +282,21 @@ class Function(Inlined):
         named = [f"{name}={value!r}" for name, value in signature[1].items()]
         shown = f"{self._name}({', '.join([*map(repr, signature[0]), *named])})"
         self._signatures[shown] = signature
+
+    def _remember_inner_call(self, args: Nested, kwargs: Nested) -> None:
+        """Remembers a call in another function or under a tape, where TensorFlow makes a program of this one, too."""
+        if in_map_on_host() or (in_replica() and _has_replicas(get_strategy())):
+            return
+        kinds = tuple(
+            (one.shape, one.dtype) if isinstance(one, jax.Array) else None for one in args
+        )
+        is_noted = not kwargs and kinds in self._inner_calls
+        if not is_noted:
+            self._inner_calls.add(kinds)
+            positional, named = self._forms.one(args, kwargs)
+            signature = specs_of(positional), specs_of(named)
+            if all(map(_can_be_saved, leaves_of(signature))):
+                self._remember(signature)
 
     def _make_step(self, function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh) -> _Step:
         options = StepOptions(trace_numbers=self._options[-1])
@@ -486,6 +505,18 @@ _TEXTS = (
     "arrays of numbers; a text that chooses what it computes is best one of Python's: 'mean', and not tf.constant('mean')."
 )
 _CONCRETE_VALUE_ERRORS = (*NEEDS_VALUE, UnknownLengthError)
+
+
+def _has_replicas(strategy: StrategyLike) -> bool:
+    """Tells whether a function that a strategy runs is one of several in TensorFlow, which saves none of these."""
+    return strategy.combines_values and not strategy.is_default
+
+
+def _can_be_saved(leaf: Nested) -> bool:
+    """Tells whether a part of a call is a tensor of known sizes, or a plain value."""
+    if isinstance(leaf, TensorSpec):
+        return leaf.shape is not None and all(isinstance(size, int) for size in leaf.shape)
+    return is_plain(leaf)
 
 
 def _is_whole(value: TensorLike) -> bool:

@@ -17,8 +17,9 @@ def save(
     What differs here: the directory holds StableHLO programs. Of a Keras model that is the prediction, under the
     signature `serving_default`, with the weights, the configuration and the optimizer's state. Of a module these are
     its methods, and those of its submodules, that are `tf.function`s: for their `input_signature`, else for the arguments
-    that they were called with from outside of other functions. A method that uses variables outside of the module, such
-    as those of an optimizer, is left out with a warning. A concurrent reader finds the old model or the new one.
+    that they were called with, but not by the replicas of a `MirroredStrategy` and its like. A method that uses variables
+    outside of the module, such as those of an optimizer, is left out with a warning. A concurrent reader finds the old
+    model or the new one.
 
     Args:
         obj: a `tf.keras.Model` that is built, or a `tf.Module`; any strategy, or none.

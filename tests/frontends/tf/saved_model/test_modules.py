@@ -141,6 +141,7 @@ def test_methods_are_saved_for_what_they_were_called_with(tmp_path):
     model(tf.ones([2]))
     model.layers[0](tf.ones([2]))
     model.layers[0](tf.ones([2]), True)
+    model.other = Layer()  # which nobody calls
     tf.saved_model.save(model, tmp_path)
     loaded = tf.saved_model.load(tmp_path)
     assert loaded(3.0).tolist() == 12
@@ -157,7 +158,76 @@ def test_methods_are_saved_for_what_they_were_called_with(tmp_path):
     ):
         layer(tf.ones([3]))
     with pytest.raises(TypeError, match="saved without a method __call__"):
-        loaded.layers[1](tf.ones([2]))
+        loaded.other(tf.ones([2]))
+    assert loaded.layers[1](tf.ones([2])).tolist() == [2, 2]
+
+
+class Calling(tf.Module):
+    """Methods that call one."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = tf.Variable(2.0)
+
+    @tf.function
+    def inner(self, x, scale=1.0):
+        return x * self.factor * scale
+
+    @tf.function
+    def outer(self, x):
+        return self.inner(x) + self.inner(tf.concat([x, x], 0), scale=2.0)[:1]
+
+
+def reloaded(module, path):
+    tf.saved_model.save(module, path)
+    return tf.saved_model.load(path)
+
+
+def test_methods_that_others_call_are_saved_too(tmp_path):
+    module = Calling()
+    module.outer(tf.ones([1]))
+    for _ in range(2):  # saving calls them, with sizes of the program
+        loaded = reloaded(module, tmp_path)
+        assert loaded.outer(tf.ones([1])).tolist() == [6]
+        assert loaded.inner(tf.ones([1])).tolist() == [2]
+        assert loaded.inner(tf.ones([2]), scale=2.0).tolist() == [4, 4]
+        with pytest.raises(ValueError, match="matching concrete function"):
+            loaded.inner(tf.ones([3]))
+
+
+def test_methods_that_were_called_under_a_tape_are_saved(tmp_path):
+    module = Calling()
+    with tf.GradientTape() as tape:
+        loss = module.inner(tf.ones([1]), scale=3.0)
+    assert tape.gradient(loss, module.factor).numpy() == 3
+    assert reloaded(module, tmp_path).inner(tf.ones([1]), scale=3.0).tolist() == [6]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("make", "is_saved"),
+    [
+        (lambda: tf.distribute.MirroredStrategy(["cpu:0"]), False),
+        (lambda: tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]), False),
+        (lambda: tf.distribute.OneDeviceStrategy("cpu:0"), True),
+        (tf.distribute.get_strategy, True),
+    ],
+)
+def test_methods_that_replicas_call_are_saved_where_tensorflow_does(
+    tmp_path, make, is_saved, compiled
+):
+    strategy = make()
+    with strategy.scope():
+        module = Calling()
+
+    def run(x):
+        return strategy.run(module.inner, (x,))
+
+    (tf.function(run) if compiled else run)(tf.ones([2]))
+    loaded = reloaded(module, tmp_path)
+    assert hasattr(loaded, "inner") == is_saved
+    if is_saved:
+        assert loaded.inner(tf.ones([2])).tolist() == [2, 2]
 
 
 def test_a_method_that_trains_with_an_optimizer_is_left_out(tmp_path):
