@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from frontends.tf.check import names
-from frontends.tf.check.internals import INSTEAD, PUBLIC
+from frontends.tf.check.internals import PUBLIC
 
 # Python's modules whose names are those of `tf`, or of one of its modules.
 _ROOTS = {
@@ -179,8 +179,5 @@ def _problem(module: str, path: str) -> str:
     if not found.is_missing:
         return ""
     if f"{path}.".startswith(_INTERNALS):
-        instead = next(
-            (text for start, text in INSTEAD.items() if module.startswith(start)), "a public name"
-        )
-        return f"{module} is one of TensorFlow's internals, which do not exist here. Use {instead}."
+        return f"{module} is one of TensorFlow's internals, which do not exist here. Use a public name."
     return found.message

@@ -39,6 +39,7 @@ _IN_PYTHON = {
         "training.training_util",
     ),
     "tf.compat": ("util.compat",),
+    "tf.config.device_lib": ("client.device_lib",),
     "tf.contrib.lookup": ("ops.lookup_ops",),
     "tf.data": ("data", "data.ops.dataset_ops"),
     "tf.data.experimental": ("data.experimental",),
@@ -120,10 +121,4 @@ PUBLIC = {
     )
     for path, modules in table.items()
     for module in modules
-}
-
-# By the start of Python's name of a module that no public one stands for: what to use.
-INSTEAD = {
-    "tensorflow.python.client.device_lib": "tf.config.list_physical_devices() for device_lib.list_local_devices(): its devices have name "
-    "and device_type",
 }

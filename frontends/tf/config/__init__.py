@@ -34,5 +34,8 @@ experimental_functions_run_eagerly = functions_run_eagerly
 __getattr__, __dir__ = _names.attributes(
     "tf.config",
     _names.exported_by(__name__),
-    {name: f"frontends.tf.config.{name}" for name in ("experimental", "optimizer", "threading")},
+    {
+        name: f"frontends.tf.config.{name}"
+        for name in ("device_lib", "experimental", "optimizer", "threading")
+    },
 )

@@ -83,11 +83,6 @@ def test_imports_of_this_front_end_stay(line):
         ),
         ("import tensorflow.python.ops", "tensorflow.python.ops", "internals"),
         (
-            "from tensorflow.python.client import device_lib",
-            "tensorflow.python.client.device_lib",
-            "Use tf.config.list_physical_devices()",
-        ),
-        (
             "from tensorflow.examples.tutorials.mnist import input_data",
             "tf.examples.tutorials.mnist.input_data",
             "tf.keras.datasets.mnist.load_data()",

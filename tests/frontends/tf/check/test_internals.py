@@ -38,6 +38,14 @@ def test_a_public_module_exists(path):
             "from frontends.tf.types.distributed import PerReplica",
         ),
         (
+            "from tensorflow.python.client import device_lib",
+            "from frontends.tf.config import device_lib",
+        ),
+        (
+            "from tensorflow.python.client.device_lib import list_local_devices",
+            "from frontends.tf.config.device_lib import list_local_devices",
+        ),
+        (
             "from tensorflow.python.distribute import distribute_lib as ds",
             "from frontends.tf import distribute as ds",
         ),
