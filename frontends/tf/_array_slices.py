@@ -39,7 +39,8 @@ def with_traced_bounds(getitem: Callable[..., Any]) -> Callable[..., Any]:
         else:
             return getitem(self, key)
         array, keys = _with_known_bounds(self, keys)
-        return getitem(array, keys)
+        # A block of an array that is known is one of the program's.
+        return getitem(self, keys) if array is self else array[keys]
 
     return method
 

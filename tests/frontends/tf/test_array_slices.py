@@ -51,13 +51,18 @@ def test_blocks_of_replicas() -> None:
         again = context.replica_id_in_sync_group
         return x[start : again * 3 + 3]
 
+    def own_of_known(x):
+        start = tf.distribute.get_replica_context().replica_id_in_sync_group * 3
+        return tf.gather(x, tf.range(6)[start : start + 3])
+
     def past_the_end(x):
         start = tf.distribute.get_replica_context().replica_id_in_sync_group * 4
         return x[start : start + 4]
 
-    found = strategy.experimental_local_results(strategy.run(own, args=(tf.constant(X),)))
-    np.testing.assert_array_equal(found[0], X[:3])
-    np.testing.assert_array_equal(found[1], X[3:])
+    for function in (own, own_of_known):
+        found = strategy.experimental_local_results(strategy.run(function, args=(tf.constant(X),)))
+        np.testing.assert_array_equal(found[0], X[:3])
+        np.testing.assert_array_equal(found[1], X[3:])
     with pytest.raises(OperandError, match="how many entries it takes is known only"):
         strategy.run(past_the_end, args=(tf.constant(X),))
 
