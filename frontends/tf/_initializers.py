@@ -1,4 +1,4 @@
-"""`tf.zeros_initializer` and its kin: Keras's initializers, which are imported when one is made."""
+"""`tf.zeros_initializer` and its kin: initializers of Keras, which is imported when one is made."""
 
 import functools
 import importlib
@@ -12,13 +12,15 @@ def _make(name: str, *args: Any, **kwargs: Any) -> Any:
     )
 
 
+def _make_drawing(name: str, *args: Any, **kwargs: Any) -> Any:
+    module = importlib.import_module("frontends.tf.keras._drawing_initializers")
+    return getattr(module, name)(*args, **kwargs)
+
+
 INITIALIZERS: dict[str, Callable[..., Any]] = {
-    f"{name}_initializer": functools.partial(_make, keras_name)
-    for name, keras_name in {
-        "constant": "Constant",
-        "ones": "Ones",
-        "random_normal": "RandomNormal",
-        "random_uniform": "RandomUniform",
-        "zeros": "Zeros",
-    }.items()
+    "constant_initializer": functools.partial(_make, "Constant"),
+    "ones_initializer": functools.partial(_make, "Ones"),
+    "random_normal_initializer": functools.partial(_make_drawing, "RandomNormal"),
+    "random_uniform_initializer": functools.partial(_make_drawing, "RandomUniform"),
+    "zeros_initializer": functools.partial(_make, "Zeros"),
 }

@@ -18,6 +18,7 @@ from frontends.tf.distribute.values import DistributedValues
 from frontends.tf.distribute.variable_parts import VariablePart, parts_of
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.graph import current_graph
+from frontends.tf.ops.initial_values import init_scope
 from frontends.tf.ops.name_scope import in_name_scope, name_scope
 from frontends.tf.reference import Reference
 from frontends.tf.scatter import ScatteredVariable
@@ -133,7 +134,7 @@ class Variable(ScatteredVariable, metaclass=_FoundInGraphs):
         on_read = self.synchronization is VariableSynchronization.ON_READ
         self.trainable = not on_read if trainable is None else bool(trainable)
         # In a step as well: a variable that a replica makes starts from a value, not from a trace.
-        with jax.ensure_compile_time_eval():
+        with init_scope():
             value = _array(initial_value() if callable(initial_value) else initial_value, dtype)
         self.constraint = constraint
         self._declared = None if shape is None else TensorShape(shape)

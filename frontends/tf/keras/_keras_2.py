@@ -1,6 +1,6 @@
 """Arguments and methods of Keras 2's layers, models, losses, metrics and variables that scripts still use.
 
-Internals of Keras that this touches: `Layer._input_shape_arg`, `._call_signature` and `._flatten_layers`, `Sequential._layers`,
+Internals of Keras that this touches: `Layer._input_shape_arg`, `._call_signature`, `._maybe_build` and `._flatten_layers`, `Sequential._layers`,
 `Variable._synchronization`, `._shape`, `._name` and `._path`, `name_scope`; tests/frontends/tf/keras/test_keras_2.py runs it on every supported version.
 """
 
@@ -21,6 +21,7 @@ from frontends.tf.keras._host_arguments import (
 from frontends.tf.keras._text_batches import prepared_for
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.devices import across_devices
+from frontends.tf.ops.initial_values import init_scope
 from frontends.tf.reference import Reference
 from frontends.tf.tensor_shape import TensorShape
 from spmd.integrations.keras import KerasObject, Method
@@ -133,6 +134,18 @@ def _holds_numbers(values: Any) -> bool:
     while isinstance(values, list | tuple) and values:
         values = values[0]
     return isinstance(values, int | float)
+
+
+def build_apart(build: Method, /, self: KerasObject, *args: Any) -> None:
+    """Wraps `Layer._maybe_build`: what `build` computes is no part of the program that calls the layer first.
+
+    Keras infers the shapes of a layer by tracing its call, in which layers within it are built: initial values that
+    operations compute were values of that trace, and random ones all alike.
+    """
+    if self.built:
+        return
+    with init_scope():
+        build(self, *args)
 
 
 def take_arguments(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any) -> Any:

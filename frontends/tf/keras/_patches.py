@@ -132,6 +132,7 @@ def patches() -> tuple[Patch, ...]:
             "Keras 2 takes arguments by position that are no tensors, and lists of numbers",
             "self args",
         ),
+        around(layer, "_maybe_build", _keras_2.build_apart, "Keras 2 builds outside of functions"),
         around(layer, "__call__", _in_graphs.call_in_graph, functions),
         around(
             *(layer, "add_weight", _in_graphs.add_in_graph, functions),

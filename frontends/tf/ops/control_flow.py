@@ -5,7 +5,6 @@
 
 import contextlib
 import sys
-from collections.abc import Generator
 from typing import Any
 
 import jax
@@ -58,12 +57,6 @@ def control_dependencies(control_inputs: Any) -> contextlib.AbstractContextManag
     """
     graph = current_graph()
     return contextlib.nullcontext() if graph is None else graph.controlled(control_inputs)
-
-
-@contextlib.contextmanager
-def init_scope() -> Generator[None]:
-    """Does nothing: a program that is traced stays so inside of the block."""
-    yield
 
 
 def print_(

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from frontends.tf.ops.seeds import key_words, map_entropy
+from frontends.tf.ops.seeds import initial_entropy, key_words, map_entropy
 from spmd import _jax_internals
 from spmd.assigned import assigned
 from spmd.input.pipeline import Numbers, TracedDraws
@@ -142,6 +142,15 @@ class _ForShapes:
         return [0, 0], 0
 
 
+class _InitialDraws:
+    """Random numbers of initial values: other ones for each draw, and the same on all replicas."""
+
+    def next_key(self, entropy: tuple[int, ...] | None) -> tuple[list[int], int]:
+        """Takes the key of one draw."""
+        words = key_words(initial_entropy())
+        return (words, 0) if entropy is None else (_seed_words(entropy), words[0])
+
+
 @functools.lru_cache(256)
 def _seed_words(entropy: tuple[int, ...]) -> list[int]:
     return key_words(entropy)
@@ -173,6 +182,16 @@ def only_for_shapes() -> AbstractContextManager[object]:
 def is_only_for_shapes() -> bool:
     """Tells whether a map function is traced for nothing but shapes on this thread."""
     return isinstance(_CURRENT.get(None), _ForShapes)
+
+
+def initial_draws() -> AbstractContextManager[object]:
+    """Marks a block that computes initial values: its draws are none of the program's around it."""
+    return drawing_from(_InitialDraws())
+
+
+def draws_initial_values() -> bool:
+    """Tells whether draws on this thread are for initial values."""
+    return isinstance(_CURRENT.get(None), _InitialDraws)
 
 
 def in_map() -> bool:

@@ -9,7 +9,7 @@ from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops import draws
 from frontends.tf.ops.convert import static_shape
-from frontends.tf.ops.map_stream import in_map, next_key
+from frontends.tf.ops.map_stream import draws_initial_values, in_map, next_key
 from frontends.tf.ops.random_stream import restart_stream, take_key
 from frontends.tf.ops.seeds import (
     check_global_seed,
@@ -166,4 +166,8 @@ def draw_key(seed: int | None) -> jax.Array:
     data = jnp.asarray(words, jnp.uint32)
     key = jax.random.wrap_key_data(data, impl="threefry2x32")
     key = key if number is None else jax.random.fold_in(key, number)
-    return jax.random.fold_in(key, replica_id()) if in_replica() else key
+    return (
+        jax.random.fold_in(key, replica_id())
+        if in_replica() and not draws_initial_values()
+        else key
+    )

@@ -34,6 +34,7 @@ class _GlobalSeed:
     value: int | None = None
     operations: int = 0
     maps: int = 0
+    initial: int = 0
     required: bool = False
     times: int = 0
 
@@ -53,7 +54,8 @@ def set_global_seed(seed: SupportsIndex | None) -> None:
     """
     value = None if seed is None else _unsigned(seed, "set_seed")
     with _LOCK:
-        _GLOBAL.value, _GLOBAL.operations, _GLOBAL.maps = value, 0, 0
+        _GLOBAL.value = value
+        _GLOBAL.operations = _GLOBAL.maps = _GLOBAL.initial = 0
         _GLOBAL.times += 1
 
 
@@ -124,6 +126,19 @@ def map_entropy() -> tuple[int, ...] | None:
     with _LOCK:
         _GLOBAL.maps += 1
         return None if _GLOBAL.value is None else (_GLOBAL.value, 3, _GLOBAL.maps)
+
+
+def initial_entropy() -> tuple[int, ...] | None:
+    """Gives the entropy of one draw of an initial value that code within a program computes.
+
+    These draws are counted among themselves, for a program that is traced again may make no variables.
+
+    Returns:
+        Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
+    """
+    with _LOCK:
+        _GLOBAL.initial += 1
+        return None if _GLOBAL.value is None else (_GLOBAL.value, 4, _GLOBAL.initial)
 
 
 def key_words(entropy: tuple[int, ...] | None) -> list[int]:

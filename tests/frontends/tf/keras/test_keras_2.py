@@ -478,3 +478,65 @@ def test_weights_of_losses_may_come_third():
     assert len(model.evaluate(np.ones((2, 2)), np.ones((2, 1)), verbose=0)) == 2
     model.compile("sgd", "mse", [], None)
     assert np.ndim(model.evaluate(np.ones((2, 2)), np.ones((2, 1)), verbose=0)) == 0
+
+
+class _Projection(keras.layers.Layer):
+    """Makes its weights of what operations compute, as scripts for TensorFlow 2 do."""
+
+    def __init__(self, initial_value):
+        super().__init__()
+        self.initial_value = initial_value
+
+    def build(self, input_shape):
+        self.kernel = tf.Variable(self.initial_value([input_shape[-1], 3]), name="kernel")
+        self.offsets = tf.range(3.0)
+
+    def call(self, x):
+        return tf.matmul(x, self.kernel) + self.offsets
+
+
+class _Projections(keras.layers.Layer):
+    def __init__(self, initial_value):
+        super().__init__()
+        self.parts = [_Projection(initial_value) for _ in range(2)]
+
+    def call(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+
+@pytest.mark.parametrize(
+    "initial_value",
+    [
+        lambda shape: lambda: tf.random.normal(shape),
+        tf.random.normal,
+        tf.random_normal_initializer(),
+        lambda shape: keras.initializers.GlorotUniform()(shape),
+    ],
+    ids=["function", "tensor", "tf", "keras"],
+)
+@pytest.mark.parametrize("functional", [True, False])
+def test_layers_in_layers_compute_initial_values(initial_value, functional) -> None:
+    """They are built while Keras infers shapes; drawn there, those of all layers were alike."""
+    layer = _Projections(initial_value)
+    if functional:
+        inputs = keras.Input((3,))
+        keras.Model(inputs, layer(inputs))
+    x = np.ones([2, 3], np.float32)
+    first, second = layer(x), layer(x)
+    kernels = layer.get_weights()
+    assert not np.array_equal(kernels[0], kernels[1])
+    expected = (x @ kernels[0] + np.arange(3)) @ kernels[1] + np.arange(3)
+    np.testing.assert_allclose(first, expected, rtol=1e-5)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_layer_that_a_step_builds_computes_initial_values() -> None:
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        layer = _Projections(tf.random.normal)
+    x = tf.ones([4, 3])
+    results = strategy.experimental_local_results(strategy.run(layer, args=(x,)))
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_allclose(results[0], layer(x), rtol=1e-5)
