@@ -17,6 +17,7 @@ from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.keras._input_specs import inputs_from, inputs_of
 from frontends.tf.keras._lookup import StringLookup
 from frontends.tf.keras._text_vectorization import TextVectorization
+from frontends.tf.saved_model.modules import CALL, TEXTS, signature_endpoints
 from spmd import export
 from spmd.errors import ExportError
 from spmd.source_lines import user_stacklevel
@@ -42,11 +43,11 @@ def write_model(
         include_optimizer: whether the state of the optimizer is written.
         input_signature: a `tf.TensorSpec` for each input, in the structure that the model takes (a tuple
             stands for several arguments); None for what it was built with, and any number of rows.
-        signatures: must be None.
+        signatures: what is saved beside the model's own call: a `tf.function` with an `input_signature`, what
+            `get_concrete_function` gives, or a dict of them by name. None makes a signature of the call.
 
     Raises:
-        TypeError: it is not a Keras model.
-        ValueError: signatures were given.
+        TypeError: it is not a Keras model, or signatures are no such functions.
         ExportError: the model is not built, takes texts, cannot be exported, or the directory holds something else.
     """
     if not isinstance(model, keras.Model):
@@ -66,24 +67,24 @@ def write_model(
             "it as a file, which keeps the vocabulary too: model.save('model.keras'), and tf.keras.models.load_model('model.keras'). To "
             "serve from a directory, save a model of what comes after that layer, and call the layer before it."
         )
-    if signatures is not None:
-        raise ValueError(
-            "signatures= was given, but the signature of a saved model is its own call, under the name "
-            f"{SERVING_DEFAULT!r}. Leave it out. To save another function, put it in the method call of a "
-            "class that inherits tf.keras.Model and holds the model, and save an object of that."
-        )
     variables = list(model.variables)
     optimizer = _variables_of_optimizer(model) if include_optimizer else []
     inputs = inputs_of(model) if input_signature is None else inputs_from(input_signature)
+    call = SERVING_DEFAULT if signatures is None else CALL
+    named = signature_endpoints(signatures, variables)
     export.save(
         path,
-        {SERVING_DEFAULT: export.Endpoint(_prediction(model, variables), inputs)},
+        {
+            call: export.Endpoint(_prediction(model, variables), inputs),
+            **{name: endpoint for name, (endpoint, _) in named.items()},
+        },
         [(variable.path, variable.value) for variable in variables],
         [(variable.path, variable.value) for variable in optimizer],
         {
             "keras": keras.__version__,
             "model": _configuration(model),
             "trainable": [bool(variable.trainable) for variable in variables],
+            TEXTS: {name: texts for name, (_, texts) in named.items()},
         },
     )
 

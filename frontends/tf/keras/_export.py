@@ -36,7 +36,7 @@ def save_model(
         overwrite: whether what is there is replaced.
         include_optimizer: whether the state of the optimizer is written.
         save_format: `"tf"` writes a directory under any path; else the path decides.
-        signatures: must be None: the signature is the model's call.
+        signatures: see `tf.saved_model.save`.
         options: accepted.
         save_traces: accepted; the program is always written.
         **kwargs: other options of Keras's `save_model`.

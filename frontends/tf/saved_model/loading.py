@@ -11,7 +11,14 @@ from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.concrete_function import specs_of
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.dtypes import as_dtype
-from frontends.tf.saved_model.modules import ATTRIBUTES, CONTAINERS, FUNCTIONS, TEXTS, Arguments
+from frontends.tf.saved_model.modules import (
+    ATTRIBUTES,
+    CALL,
+    CONTAINERS,
+    FUNCTIONS,
+    TEXTS,
+    Arguments,
+)
 from frontends.tf.saved_model.options import LoadOptions
 from frontends.tf.saved_model.received import RECEIVED, Received, described_names
 from frontends.tf.variable import Variable
@@ -136,17 +143,18 @@ class LoadedModel:
     """A model without its code. It only predicts; to train it on, use `tf.keras.models.load_model`.
 
     Attributes:
-        signatures: the functions by name; a Keras model has `serving_default`.
+        signatures: the functions by name; a Keras model has `serving_default`, or those that were given when it was saved.
         variables: the weights.
 
     Source: what `tf.saved_model.load` returns.
     """
 
-    def __init__(self, signatures: Mapping[str, Signature], variables: list[Variable]) -> None:
+    def __init__(self, functions: Mapping[str, Signature], variables: list[Variable]) -> None:
         """Makes the model; use `tf.saved_model.load`."""
-        self.signatures = signatures
+        self.signatures = {name: one for name, one in functions.items() if name != CALL}
         self.variables = variables
-        self.__wrapped__ = tuple(signatures.values())
+        self._call = functions.get(CALL, functions.get("serving_default"))
+        self.__wrapped__ = tuple(functions.values())
 
     @property
     def trainable_variables(self) -> list[Variable]:
@@ -172,7 +180,7 @@ class LoadedModel:
                 "A loaded program only predicts, but training=True was given. Load the model with "
                 "tf.keras.models.load_model(path) to train it."
             )
-        signature = self.signatures.get("serving_default")
+        signature = self._call
         if signature is None:
             raise TypeError(
                 "Only a model with the signature 'serving_default' can be called, but this one has "
@@ -439,12 +447,14 @@ def load(
     ]
     if FUNCTIONS in artifact.notes:
         return _module(artifact, variables)
-    received = artifact.notes.get(RECEIVED, {})
-    signatures = {
+    texts = artifact.notes.get(TEXTS, {})
+    received = {name: described_names(texts[name]) for name in texts}
+    received |= artifact.notes.get(RECEIVED, {})
+    functions = {
         name: Signature(endpoint, variables, received.get(name, {}))
         for name, endpoint in artifact.endpoints.items()
     }
-    return LoadedModel(signatures, variables)
+    return LoadedModel(functions, variables)
 
 
 def contains_saved_model(export_dir: StrPath | bytes) -> bool:

@@ -35,11 +35,17 @@ FUNCTIONS, ATTRIBUTES, CONTAINERS = "functions", "attributes", "containers"
 # By program: by the name of an output that is positions in a list of texts, the list.
 TEXTS = "texts"
 METHOD = "method-{number}"
+# The program of a model's own call, where signatures were given: it is none.
+CALL = "__call__"
 _SERVING_DEFAULT = "serving_default"
 _Path = tuple[str | int, ...]
 _Texts = dict[str, list[str]]
 # Of a declared tensor of unknown rank: a program has one rank.
 _RANKS = range(5)
+
+
+class _TakesTextsError(ExportError):
+    """A function takes texts, and a program numbers only."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +73,7 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
             `input_signature`, else one for each kind of arguments that they were called with.
         path: the directory.
         signatures: a `tf.function` with an `input_signature`, a concrete function, or a dict of them by name.
+            Functions that take texts are left out, with a warning.
 
     Raises:
         ExportError: a function cannot be exported, or uses variables that are not in the module.
@@ -85,9 +92,8 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
             programs.append((label, dataclasses.asdict(arguments)))
         if programs:
             functions.append((where, programs))
-    for name, function in _named(signatures).items():
-        traced, call = _declared(function)
-        endpoints[name], _, texts[name] = _endpoint(name, traced, call, variables)
+    for name, (endpoint, chosen) in signature_endpoints(signatures, variables).items():
+        endpoints[name], texts[name] = endpoint, chosen
     places = module._flatten(predicate=is_variable, with_path=True)
     indices = {id(one): index for index, one in enumerate(variables)}
     left_out = export.save(
@@ -109,6 +115,33 @@ def write_module(module: Module, path: StrPath, signatures: Any) -> None:
     )
     for reason in left_out.values():
         _warn(reason)
+
+
+def signature_endpoints(
+    signatures: Any, variables: Sequence[Any]
+) -> dict[str, tuple[export.Endpoint, _Texts]]:
+    """Returns the programs of signatures by name, and the texts that each chooses, which are known when it was traced.
+
+    A function that takes texts is left out, with a warning.
+
+    Args:
+        signatures: a `tf.function` with an `input_signature`, a concrete function, or a dict of them by name.
+        variables: those that are saved.
+
+    Raises:
+        ExportError: a function cannot be exported.
+        TypeError: `signatures` are no such functions.
+    """
+    found: dict[str, tuple[export.Endpoint, _Texts]] = {}
+    for name, function in _named(signatures).items():
+        traced, call = _declared(function)
+        try:
+            endpoint, _, texts = _endpoint(name, traced, call, variables)
+        except _TakesTextsError as error:
+            _warn(error)
+        else:
+            found[name] = endpoint, texts
+    return found
 
 
 def _modules(module: Module) -> Iterator[tuple[_Path, Module]]:
@@ -154,7 +187,10 @@ def _variants(
     """
     declared = function.input_signature
     if declared is not None and not _has_unknown_rank(declared):
-        yield _endpoint(name, function, (declared, {}), variables)
+        try:
+            yield _endpoint(name, function, (declared, {}), variables)
+        except _TakesTextsError as error:
+            _warn(error)
         return
     # What was called may be a step that trains, which nobody loads: no error, if it cannot be exported.
     for call in function.signatures if declared is None else _of_all_ranks(declared):
@@ -238,6 +274,11 @@ def _endpoint(
                 raise ExportError(
                     f"{name!r} takes {label!r} of unknown rank, but a program takes arrays of one rank. Declare it: "
                     "tf.TensorSpec([None, None], dtype)."
+                )
+            if as_dtype(spec.dtype).name == "string":
+                raise _TakesTextsError(
+                    f"{name!r} takes the texts {label!r}, but a program that is saved takes numbers only. Save a function of what it "
+                    "makes of them, such as pixels, and make these where the saved model is called."
                 )
             specs.append(export.ArraySpec(label, tuple(spec.shape), as_dtype(spec.dtype).name))
         arguments.order.append(parameter)

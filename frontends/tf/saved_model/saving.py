@@ -24,12 +24,11 @@ def save(
     Args:
         obj: a `tf.keras.Model` that is built, or a `tf.Module`; any strategy, or none.
         export_dir: the directory; an older saved model in it is replaced.
-        signatures: of a module, a `tf.function` with an `input_signature`, what `get_concrete_function` gives, or a
-            dict of them by name. Of a Keras model None: the signature is its call.
+        signatures: a `tf.function` with an `input_signature`, what `get_concrete_function` gives, or a dict of them by
+            name. A Keras model without them has its call, as `serving_default`. Functions that take texts are left out, with a warning.
 
     Raises:
         TypeError: the object is neither, or signatures are no such functions.
-        ValueError: signatures were given for a Keras model.
         ExportError: the model is not built, cannot be exported, or the directory is not a saved model.
 
     Examples:

@@ -444,9 +444,56 @@ def test_only_models_are_saved(tmp_path):
         tf.saved_model.save({"a": 1}, tmp_path / "model")
 
 
-def test_signatures_are_refused_with_the_remedy(tmp_path):
+def test_signatures_are_saved_beside_the_call_of_the_model(tmp_path):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    names = tf.constant(["low", "high"])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.uint8, name="pixels")])
+    def serve(pixels):
+        return {"score": model(tf.cast(pixels, tf.float32) / 255)}
+
+    @tf.function
+    def classify(x):
+        return tf.gather(names, tf.cast(model(x)[:, 0] > 0, tf.int32))
+
+    signatures = {
+        "serving_default": serve,
+        "classify": classify.get_concrete_function(tf.TensorSpec([None, 2])),
+    }
+    tf.saved_model.save(model, tmp_path / "model", signatures=signatures)
+    loaded = tf.saved_model.load(tmp_path / "model")
+    assert sorted(loaded.signatures) == ["classify", "serving_default"]
+    pixels = np.array([[0, 255], [255, 51]], np.uint8)
+    x = pixels.astype(np.float32) / 255
+    expected = np.asarray(model(x))
+    np.testing.assert_allclose(
+        loaded.signatures["serving_default"](pixels=pixels)["score"], expected, rtol=1e-5
+    )
+    chosen = loaded.signatures["classify"](x=x)["output_0"]
+    assert chosen.numpy().tolist() == [b"high" if one > 0 else b"low" for one in expected[:, 0]]
+    np.testing.assert_allclose(loaded(x), expected, rtol=1e-5)
+    again = keras.models.load_model(tmp_path / "model")
+    np.testing.assert_allclose(again(x), expected, rtol=1e-5)
+
+
+def test_a_signature_that_takes_texts_is_left_out_with_a_warning(tmp_path):
+    """Scripts that train write it last: what they trained is saved."""
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def serve(images):
+        return model(tf.map_fn(tf.io.decode_jpeg, images, fn_output_signature=tf.uint8))
+
+    with pytest.warns(UserWarning, match=r"'serving_default' takes the texts 'images'"):
+        tf.saved_model.save(model, tmp_path / "model", signatures=serve)
+    loaded = tf.saved_model.load(tmp_path / "model")
+    assert not loaded.signatures
+    np.testing.assert_allclose(loaded(np.ones((1, 2))), model(np.ones((1, 2))), rtol=1e-5)
+
+
+def test_signatures_are_functions_with_a_declaration(tmp_path):
     model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(1)])
-    with pytest.raises(ValueError, match="Leave it out"):
+    with pytest.raises(TypeError, match=r"must be a tf\.function with an input_signature"):
         tf.saved_model.save(model, tmp_path / "model", signatures={"serve": model})
 
 

@@ -410,3 +410,28 @@ def test_saved_signatures_choose_texts_by_their_numbers(classifier):
 def test_loaded_functions_choose_texts_in_programs(classifier):
     program = tf.function(lambda x: classifier(x)["name"])
     assert program(tf.constant(ROWS)).numpy().tolist() == [b"yes", b"maybe"]
+
+
+def test_functions_that_take_texts_are_left_out_with_a_warning(tmp_path):
+    class Lengths(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = tf.Variable(2.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def of_texts(self, texts):
+            return self.scale * tf.cast(tf.strings.length(texts), tf.float32)
+
+        @tf.function(input_signature=[tf.TensorSpec([None])])
+        def of_numbers(self, lengths):
+            return self.scale * lengths
+
+    model = Lengths()
+    signatures = {"texts": model.of_texts, "numbers": model.of_numbers}
+    with pytest.warns(UserWarning, match="takes the texts 'texts'") as warned:
+        tf.saved_model.save(model, tmp_path / "lengths", signatures=signatures)
+    assert len(warned) == 2  # the method, and the signature
+    loaded = tf.saved_model.load(tmp_path / "lengths")
+    assert list(loaded.signatures) == ["numbers"]
+    assert loaded.of_numbers(tf.constant([3.0])).tolist() == [6.0]
+    assert not hasattr(loaded, "of_texts")
