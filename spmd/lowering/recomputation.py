@@ -5,8 +5,8 @@ again from arrays in memory. A cheap value is best read like this. But in a deep
 all layers before it gave, and is read in every layer after it, so the work grows with the square of the depth: in a
 transformer of 12 layers it takes a third of a step, and of the time until the first one.
 
-The pass counts the arrays from which each value would be computed again, its *sources*. A value with several, and with
-several readers, becomes a function that XLA may not inline, so that it is an array in memory itself.
+The pass counts the arrays from which each value would be computed again, its *sources*. A large value with several, or a small
+one with many, becomes a function that XLA may not inline if it has several readers, so that it is an array in memory itself.
 """
 
 from collections import defaultdict
@@ -28,6 +28,10 @@ _MIN_ELEMENTS = 2**16
 # Sources of a value that is computed once. The moments of an optimizer have two, and are best fused with what reads them.
 _MIN_SOURCES = 4
 
+# Elements and sources of a smaller value, whose readers take long to compile: the gradient of a feature of a densely connected
+# network is the sum of what all layers after it gave.
+_SMALL_ELEMENTS, _MANY_SOURCES = 2**10, 12
+
 # Besides elementwise operations XLA fuses these, which move elements.
 _FUSED = ELEMENTWISE | {
     "broadcast_in_dim",
@@ -35,6 +39,8 @@ _FUSED = ELEMENTWISE | {
     "expand_dims",
     "reshape",
     "shift_right_logical",
+    "slice",
+    "split",
     "squeeze",
     "stop_gradient",
     "transpose",
@@ -85,15 +91,20 @@ def _computed_once(jaxpr: Jaxpr) -> set[Var]:
     chosen: set[Var] = set()
 
     def of(atom: Atom) -> frozenset[Var]:
-        if isinstance(atom, Literal) or aval_of(atom).size < _MIN_ELEMENTS:
+        if isinstance(atom, Literal) or aval_of(atom).size < _SMALL_ELEMENTS:
             return frozenset()
         return sources.get(atom, frozenset([atom]))
+
+    def are_many(read: frozenset[Var], size: int) -> bool:
+        large = sum(aval_of(source).size >= _MIN_ELEMENTS for source in read)
+        is_large = size >= _MIN_ELEMENTS and large >= _MIN_SOURCES
+        return is_large or len(read) >= _MANY_SOURCES
 
     for equation in jaxpr.eqns:
         if _is_fused(equation):
             read = frozenset[Var]().union(*map(of, equation.invars))
             if (
-                len(read) >= _MIN_SOURCES
+                are_many(read, aval_of(equation.outvars[0]).size)
                 and _can_stand_alone(equation)
                 and len(readers[equation.outvars[0]]) > 1
             ):
@@ -140,7 +151,7 @@ def _can_stand_alone(equation: JaxprEqn) -> bool:
     result = aval_of(equation.outvars[0])
     return (
         equation.primitive.name in ELEMENTWISE
-        and result.size >= _MIN_ELEMENTS
+        and result.size >= _SMALL_ELEMENTS
         and jnp.issubdtype(result.dtype, jnp.floating)
         and equation.params.get("sharding") is None
     )

@@ -44,6 +44,8 @@ class Substitution:
         return jaxpr.replace(eqns=equations, outvars=now(jaxpr.outvars))
 
     def _opened(self, equation: JaxprEqn) -> JaxprEqn:
+        if not any(map(_holds_programs, equation.params.values())):
+            return equation  # as nearly all are: models have tens of thousands
         params = {key: self._in_params(value) for key, value in equation.params.items()}
         same = _same(params.values(), equation.params.values())
         return equation if same else equation.replace(params=params)
@@ -64,6 +66,12 @@ class Substitution:
             return self.jaxpr(program)
         jaxpr = self._in_params(program.jaxpr)
         return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
+
+
+def _holds_programs(value: object) -> bool:
+    if type(value) is tuple:
+        return any(map(_holds_programs, value))
+    return isinstance(value, ClosedJaxpr | Jaxpr)
 
 
 def _same(ours: Iterable[object], theirs: Iterable[object]) -> bool:

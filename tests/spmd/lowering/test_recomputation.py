@@ -17,7 +17,8 @@ ROWS, WIDTH = 16, 8
 
 @pytest.fixture(autouse=True)
 def small_values(monkeypatch):
-    monkeypatch.setattr(recomputation, "_MIN_ELEMENTS", ROWS * WIDTH)
+    for threshold in ("_MIN_ELEMENTS", "_SMALL_ELEMENTS"):
+        monkeypatch.setattr(recomputation, threshold, ROWS * WIDTH)
 
 
 def numbers(*shape, seed=0):
@@ -133,6 +134,43 @@ def test_values_in_loops_and_calls_are_found():
     )
     assert_same(plain, better)
     assert taken >= 2
+
+
+def densely_connected(x, weights):
+    """Layers that read what all layers before them gave."""
+    for weight in weights:
+        x = jnp.concatenate([x, jnp.tanh(x * 1.1) @ weight], -1)
+    return x
+
+
+@pytest.mark.parametrize("depth", [16, 24])
+def test_gradients_of_densely_connected_layers_are_sums_of_few(depth):
+    weights = [0.1 * numbers(WIDTH * (i + 1), WIDTH, seed=i) for i in range(depth)]
+
+    def loss_and_gradients(x, weights):
+        return jax.value_and_grad(lambda w: (densely_connected(x, w) ** 2).sum())(weights)
+
+    plain, better, taken, programs = compiled_both(
+        loss_and_gradients, numbers(ROWS, WIDTH), weights
+    )
+    assert_same(plain, better)
+    assert taken >= depth // 4
+    in_plain, in_bounded = map(most_read, programs)
+    assert in_bounded <= 14 < in_plain
+
+
+@pytest.mark.parametrize("sources", [11, 12])
+def test_a_small_value_is_computed_once_if_it_has_many_sources(sources, monkeypatch):
+    monkeypatch.setattr(recomputation, "_MIN_ELEMENTS", ROWS * WIDTH + 1)
+
+    def run(values):
+        total = sum(values[1:], values[0])
+        return total, total.T @ total
+
+    values = [numbers(ROWS, WIDTH, seed=seed) for seed in range(sources)]
+    plain, better, taken, _ = compiled_both(run, values)
+    assert_same(plain, better)
+    assert taken == (sources == 12)
 
 
 def test_adam_stays_one_loop():
