@@ -101,7 +101,7 @@ def _computed_once(jaxpr: Jaxpr) -> set[Var]:
         return is_large or len(read) >= _MANY_SOURCES
 
     for equation in jaxpr.eqns:
-        if _is_fused(equation):
+        if equation.outvars and _is_fused(equation):
             read = frozenset[Var]().union(*map(of, equation.invars))
             if (
                 are_many(read, aval_of(equation.outvars[0]).size)

@@ -186,6 +186,15 @@ def test_adam_stays_one_loop():
     assert bound_recomputation(program) is program
 
 
+def test_a_call_without_results_stays():
+    def run(x):
+        jax.jit(lambda x: None)(x)
+        return x
+
+    program = jax.make_jaxpr(run)(numbers(ROWS, WIDTH))
+    assert bound_recomputation(program) is program
+
+
 def test_a_value_with_one_reader_stays():
     def run(values, weight):
         return sum(values) @ weight
