@@ -6,6 +6,7 @@ from typing import Any, NoReturn, Self, final
 
 import numpy as np
 
+import frontends.tf.sparse.spec  # noqa: F401 (which enters how ragged and sparse elements are described)
 from frontends.tf._typing import Nested
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.folding import Folding

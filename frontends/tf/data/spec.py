@@ -1,6 +1,7 @@
 """`tf.TensorSpec`, and what says it of a dataset's elements."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import jax
@@ -9,7 +10,7 @@ import numpy as np
 from frontends.tf._typing import DTypeLike, Nested, TensorLike
 from frontends.tf._user_view import as_dtype_seen, seen_by_users
 from frontends.tf.tensor_shape import TensorShape
-from spmd.input.pipeline import ArraySpec
+from spmd.input.pipeline import ArraySpec, StackableSpec
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -92,12 +93,21 @@ def as_dtype(dtype: DTypeLike) -> np.dtype:
     return np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
 
 
+# By class of components that are no arrays: what makes their specs. The modules of these specs enter themselves.
+SPECS_OF: dict[type, Callable[[StackableSpec], Any]] = {}
+
+
 def tensor_specs(spec: Nested) -> Nested:
     """Returns a pipeline's specs under TensorFlow's name."""
-    return jax.tree.map(
-        lambda leaf: TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, ArraySpec) else leaf,
-        spec,
-    )
+    return jax.tree.map(_tensor_spec, spec)
+
+
+def _tensor_spec(leaf: Any) -> Any:
+    if not isinstance(leaf, ArraySpec):
+        return leaf
+    if leaf.stackable is not None:
+        return SPECS_OF[leaf.stackable.kind](leaf.stackable)
+    return TensorSpec(leaf.shape, leaf.dtype)
 
 
 def declared_spec(
@@ -130,6 +140,9 @@ def declared_spec(
 
 
 def _declared(leaf: Any) -> ArraySpec:
-    if hasattr(leaf, "ragged_rank"):  # a RaggedTensorSpec
-        return ArraySpec(None, np.dtype(object))
-    return ArraySpec(leaf.shape, as_dtype(leaf.dtype))
+    kind = getattr(leaf, "value_type", None)
+    if kind not in SPECS_OF:
+        return ArraySpec(leaf.shape, as_dtype(leaf.dtype))
+    shape, depth = TensorShape(leaf.shape), getattr(leaf, "ragged_rank", 0)
+    known = StackableSpec(kind, tuple(shape), leaf.dtype, depth) if shape.rank is not None else None
+    return ArraySpec(None, np.dtype(object), known)

@@ -1,5 +1,6 @@
 """Distributed datasets and their iterators: the engine's input under TensorFlow's names."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeAlias, TypeVar, final
@@ -15,6 +16,8 @@ from frontends.tf.data.iterator import ElementIterator
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.data.tracing import check_may_read
 from frontends.tf.distribute.values import PerReplicaSpec
+from frontends.tf.ragged.spec import RaggedTensorSpec
+from frontends.tf.sparse.spec import SparseTensorSpec
 from spmd.input import AnySource, ResumableIterator
 from spmd.replica import current_frame, in_replica, share
 from spmd.typing import Json
@@ -139,13 +142,13 @@ class DistributedDataset(Iterable[Any]):
         return f"DistributedDataset({self._batches!r})"
 
     def _local_spec(self, spec: Spec) -> Spec:
-        if not isinstance(spec, TensorSpec):
+        if not isinstance(spec, TensorSpec | RaggedTensorSpec | SparseTensorSpec):
             return spec
         shape = spec.shape
         if shape and shape[0] is not None and not self._per_replica:
             even = shape[0] % self._replicas == 0
             shape = (share(shape[0], self._replicas) if even else None, *shape[1:])
-        local = TensorSpec(shape, spec.dtype, spec.name)
+        local: Any = dataclasses.replace(spec, shape=shape)
         return local if self._replicas == 1 else PerReplicaSpec((local,) * self._replicas)
 
 

@@ -13,6 +13,7 @@ from frontends.tf import nest
 from frontends.tf._typing import Nested
 from frontends.tf.sparse import SparseTensor
 from frontends.tf.sparse.sparse_tensor import dense
+from frontends.tf.sparse.spec import SparseTensorSpec
 from frontends.tf.tensor_shape import TensorShape
 
 
@@ -25,8 +26,12 @@ def with_arrays(dataset: Any) -> Any:
         dataset: of `tf.data`.
     """
     specs = jax.tree.leaves(dataset.element_spec)
-    # A sparse tensor of the host is described as an object. Texts have a shape, but for those that come one by one.
-    if not any(spec.dtype.kind == "O" and not TensorShape(spec.shape).rank for spec in specs):
+    # What is declared as an object may be a sparse tensor. Texts have a shape, but for those that come one by one.
+    if not any(
+        isinstance(spec, SparseTensorSpec)
+        or (spec.dtype.kind == "O" and not TensorShape(spec.shape).rank)
+        for spec in specs
+    ):
         return dataset
     return dataset.map(_with_arrays)
 

@@ -453,6 +453,10 @@ class RaggedTensor(Factories, Operators):
         """Returns the rows of a batch; see `spmd.input.pipeline.Stackable`."""
         return [row if isinstance(row, RaggedTensor) else row.view(Row) for row in self._rows()]
 
+    def described(self) -> tuple[type, tuple[int | None, ...], np.dtype, int]:
+        """Describes it for the spec of a dataset; see `spmd.input.pipeline.Stackable`."""
+        return RaggedTensor, (None, *self.shape[1:]), self._flat.dtype, self.ragged_rank
+
     # ------------------------------------------------------------------------------------ helpers
 
     def _axis(self, axis: int) -> int:
@@ -478,6 +482,11 @@ class Row(HostTensor):
     def rows(self) -> Any:
         """Returns the entries; see `spmd.input.pipeline.Stackable`."""
         return self.view(np.ndarray)
+
+    def described(self) -> tuple[type, tuple[int | None, ...], np.dtype, int]:
+        """Describes it for the spec of a dataset; see `spmd.input.pipeline.Stackable`."""
+        entries = self.view(np.ndarray)
+        return RaggedTensor, (None, *entries.shape[1:]), entries.dtype, 0
 
 
 def stacked_rows(rows: Sequence[np.ndarray]) -> RaggedTensor:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from frontends.tf._typing import DTypeLike, HostLike
-from frontends.tf.data.spec import as_dtype
+from frontends.tf.data.spec import SPECS_OF, as_dtype
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.tensor_shape import TensorShape
 
@@ -42,11 +42,18 @@ class RaggedTensorSpec:
     def __post_init__(self) -> None:
         shape = None if self.shape is None else TensorShape(self.shape)
         object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "dtype", as_dtype(self.dtype))
+        dtype = as_dtype(self.dtype)
+        # Texts have one dtype, however they are kept.
+        object.__setattr__(self, "dtype", np.dtype(str) if dtype.kind in "OSU" else dtype)
         if self.ragged_rank is None:
             if shape is None or shape.rank is None:
                 raise ValueError("Must specify ragged_rank or a shape with a known rank.")
             object.__setattr__(self, "ragged_rank", shape.rank - 1)
+
+    @property
+    def value_type(self) -> type:
+        """The class of values: `tf.RaggedTensor`."""
+        return RaggedTensor
 
     @classmethod
     def from_value(cls, value: RaggedTensor) -> "RaggedTensorSpec":
@@ -74,4 +81,11 @@ class RaggedTensorSpec:
         )
 
     def __repr__(self) -> str:
-        return f"RaggedTensorSpec(shape={self.shape}, dtype={self.dtype}, ragged_rank={self.ragged_rank})"
+        dtypes = [
+            f"tf.{'string' if one.kind in 'OSU' else one.name}"
+            for one in (self.dtype, as_dtype(self.row_splits_dtype))
+        ]
+        return f"RaggedTensorSpec({self.shape!r}, {dtypes[0]}, {self.ragged_rank}, {dtypes[1]})"
+
+
+SPECS_OF[RaggedTensor] = lambda known: RaggedTensorSpec(known.shape, known.dtype, known.depth)

@@ -115,6 +115,10 @@ class SparseTensor:
             [len(parts), *shapes.max(axis=0).tolist()],
         )
 
+    def described(self) -> tuple[type, tuple[int | None, ...], np.dtype, int]:
+        """Describes it for the spec of a dataset; see `spmd.input.pipeline.Stackable`."""
+        return SparseTensor, tuple(self._dense_shape.tolist()), self._values.dtype, 0
+
     def rows(self) -> "list[SparseTensor]":
         """Returns the entries of a batch; see `spmd.input.pipeline.Stackable`."""
         order = np.argsort(self._indices[:, 0], kind="stable")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from frontends.tf._typing import HostLike
-from frontends.tf.data.spec import DatasetSpec, TensorSpec, as_dtype
+from frontends.tf.data.spec import SPECS_OF, DatasetSpec, TensorSpec, as_dtype
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.ragged.spec import RaggedTensorSpec
 from frontends.tf.sparse.sparse_tensor import SparseTensor
@@ -47,7 +47,9 @@ class SparseTensorSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", TensorShape(self.shape))
-        object.__setattr__(self, "dtype", as_dtype(self.dtype))
+        dtype = as_dtype(self.dtype)
+        # Texts have one dtype, however they are kept.
+        object.__setattr__(self, "dtype", np.dtype(str) if dtype.kind in "OSU" else dtype)
 
     @property
     def value_type(self) -> type:
@@ -73,6 +75,8 @@ class SparseTensorSpec:
         name = "string" if self.dtype.kind in "OSU" else self.dtype.name
         return f"SparseTensorSpec({self.shape!r}, tf.{name})"
 
+
+SPECS_OF[SparseTensor] = lambda known: SparseTensorSpec(known.shape, known.dtype)
 
 for _each in (DatasetSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec):
     TypeSpec.register(_each)

@@ -63,6 +63,7 @@ from spmd.input.pipeline.resampling import resampled as resampled
 from spmd.input.pipeline.shuffling import ShuffleOrder as ShuffleOrder
 from spmd.input.pipeline.shuffling import peeking as peeking
 from spmd.input.pipeline.spec import ArraySpec as ArraySpec
+from spmd.input.pipeline.spec import StackableSpec as StackableSpec
 from spmd.input.pipeline.stored import is_stored as is_stored
 from spmd.input.pipeline.stored import stored as stored
 from spmd.input.pipeline.stored import stored_count as stored_count

@@ -49,6 +49,10 @@ class Stackable(Protocol):
         """Returns the components of a batch."""
         ...
 
+    def described(self) -> tuple[type, tuple[int | None, ...], np.dtype, int]:
+        """Returns the class of a batch of them, its sizes that do not vary, its dtype, and how often components were stacked to it."""
+        ...
+
 
 _NUMPY = (np.ndarray, np.generic)
 # Scalars of one class that may differ in units or fields.

@@ -20,6 +20,31 @@ _PROBES = (7, 11)
 
 
 @dataclasses.dataclass(frozen=True)
+class StackableSpec:
+    """What is known of a component that is no array, but knows what a batch of such components is.
+
+    Attributes:
+        kind: the class of a batch of them.
+        shape: sizes, None for one that varies.
+        dtype: of what is in it.
+        depth: how often components were stacked to one like this.
+    """
+
+    kind: type
+    shape: tuple[int | None, ...]
+    dtype: np.dtype
+    depth: int = 0
+
+    def batched(self, rows: int | None) -> "StackableSpec":
+        """Returns what is known of a batch."""
+        return StackableSpec(self.kind, (rows, *self.shape), self.dtype, self.depth + 1)
+
+    def of_row(self) -> "StackableSpec":
+        """Returns what is known of a component of a batch."""
+        return StackableSpec(self.kind, self.shape[1:], self.dtype, self.depth - 1)
+
+
+@dataclasses.dataclass(frozen=True)
 class ArraySpec:
     """The shape and dtype of one component.
 
@@ -27,6 +52,7 @@ class ArraySpec:
         shape: A sequence of sizes, None for one that varies or is not known; or None altogether
             where not even the number of dimensions is known.
         dtype: Anything that `numpy.dtype` takes.
+        stackable: What is known besides of a component that is `Stackable`.
 
     Examples:
         >>> ArraySpec([None, 28], np.float32)
@@ -35,6 +61,7 @@ class ArraySpec:
 
     shape: PartialShape
     dtype: np.dtype
+    stackable: StackableSpec | None = dataclasses.field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", None if self.shape is None else tuple(self.shape))
@@ -48,12 +75,22 @@ def spec_of(element: elements.Element) -> Specs:
 
 def batch_spec(spec: Specs, rows: int | None) -> Specs:
     """Returns the specs of batches with `rows` rows (None: not always the same)."""
-    return jax.tree.map(lambda leaf: ArraySpec(_prepend(rows, leaf.shape), leaf.dtype), spec)
+    return jax.tree.map(
+        lambda leaf: ArraySpec(
+            _prepend(rows, leaf.shape), leaf.dtype, leaf.stackable and leaf.stackable.batched(rows)
+        ),
+        spec,
+    )
 
 
 def row_spec(spec: Specs) -> Specs:
     """Returns the specs of the rows of batches."""
-    return jax.tree.map(lambda leaf: ArraySpec(leaf.shape and leaf.shape[1:], leaf.dtype), spec)
+    return jax.tree.map(
+        lambda leaf: ArraySpec(
+            leaf.shape and leaf.shape[1:], leaf.dtype, leaf.stackable and leaf.stackable.of_row()
+        ),
+        spec,
+    )
 
 
 def common_spec(first: Specs, second: Specs) -> Specs:
@@ -116,9 +153,10 @@ def result_spec(function: Callable[[Any], PyTree], spec: Specs) -> Specs:
 
 def _component_spec(leaf: elements.Component) -> ArraySpec:
     if elements.is_stackable(leaf):
+        known = StackableSpec(*leaf.described())
         if isinstance(leaf, np.ndarray):  # the number of its rows varies
-            return ArraySpec((None, *leaf.shape[1:]), leaf.dtype)
-        return ArraySpec((), np.dtype(object))
+            return ArraySpec((None, *leaf.shape[1:]), leaf.dtype, known)
+        return ArraySpec((), np.dtype(object), known)
     return ArraySpec(getattr(leaf, "shape", ()), np.dtype(getattr(leaf, "dtype", object)))
 
 
@@ -134,7 +172,19 @@ def _relax(name: str, first: ArraySpec, second: ArraySpec) -> ArraySpec:
             "second.\nFix: convert one of them, in NumPy or with map()."
         )
     dtype = max(first.dtype, second.dtype, key=lambda dtype: dtype.itemsize)
-    return ArraySpec(_relax_shape(first.shape, second.shape), dtype)
+    shape = _relax_shape(first.shape, second.shape)
+    return ArraySpec(shape, dtype, _common_stackable(first.stackable, second.stackable))
+
+
+def _common_stackable(
+    first: StackableSpec | None, second: StackableSpec | None
+) -> StackableSpec | None:
+    if first is None or second is None:
+        return None
+    shape = _relax_shape(first.shape, second.shape)
+    if shape is None or (first.kind, first.depth) != (second.kind, second.depth):
+        return None
+    return StackableSpec(first.kind, shape, first.dtype, first.depth)
 
 
 def _relax_shape(first: PartialShape, second: PartialShape) -> PartialShape:

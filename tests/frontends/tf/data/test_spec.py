@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from frontends import tf
 from frontends.tf.data.spec import DatasetSpec, TensorSpec, declared_spec, tensor_specs
@@ -47,3 +48,70 @@ def test_texts_have_tensorflows_dtype():
     assert objects.dtype == tf.string
     assert tf.TensorSpec([2]).dtype == tf.float32 == np.float32
     assert tf.TensorSpec([2]).dtype.is_floating
+
+
+def slices(*args):
+    return tf.data.Dataset.from_tensor_slices(*args)
+
+
+RAGGED = tf.ragged.constant([[1, 2], [3]])
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: slices(RAGGED), tf.RaggedTensorSpec([None], tf.int32, 0)),
+        (lambda: slices(RAGGED).batch(2), tf.RaggedTensorSpec([None, None], tf.int32, 1)),
+        (lambda: slices(RAGGED).batch(2, True), tf.RaggedTensorSpec([2, None], tf.int32, 1)),
+        (
+            lambda: slices(RAGGED).batch(2).batch(1),
+            tf.RaggedTensorSpec([None, None, None], tf.int32, 2),
+        ),
+        (lambda: slices(RAGGED).batch(2).unbatch(), tf.RaggedTensorSpec([None], tf.int32, 0)),
+        (
+            lambda: slices(["a b", "c"]).batch(2).map(tf.strings.split),
+            tf.RaggedTensorSpec([None, None], tf.string, 1),
+        ),
+        (
+            lambda: tf.data.Dataset.range(3).map(lambda i: tf.range(i)).ragged_batch(2),
+            tf.RaggedTensorSpec([None, None], tf.int32, 1),
+        ),
+        (
+            lambda: slices(tf.sparse.from_dense([[1, 0], [0, 3]])),
+            tf.SparseTensorSpec([2], tf.int32),
+        ),
+        (
+            lambda: slices(tf.sparse.from_dense([[1, 0], [0, 3]])).batch(2),
+            tf.SparseTensorSpec([None, 2], tf.int32),
+        ),
+        (
+            lambda: tf.data.Dataset.from_generator(
+                lambda: iter([RAGGED]), output_signature=tf.RaggedTensorSpec([None, None], tf.int32)
+            ),
+            tf.RaggedTensorSpec([None, None], tf.int32, 1),
+        ),
+        (
+            lambda: slices(RAGGED).concatenate(slices(RAGGED)),
+            tf.RaggedTensorSpec([None], tf.int32, 0),
+        ),
+    ],
+)
+def test_ragged_and_sparse_elements_have_specs_of_their_own(make, expected):
+    found = make().element_spec
+    assert found == expected
+    assert repr(found) == repr(expected)
+    next(iter(make()))
+
+
+def test_specs_of_ragged_elements_stand_beside_others():
+    dataset = slices({"a": RAGGED, "b": [1, 2]}).batch(2)
+    assert dataset.element_spec == {
+        "a": tf.RaggedTensorSpec([None, None], tf.int32, 1),
+        "b": tf.TensorSpec([None], tf.int32),
+    }
+    assert repr(dataset.element_spec["a"]) == (
+        "RaggedTensorSpec(TensorShape([None, None]), tf.int32, 1, tf.int64)"
+    )
+    assert dataset.element_spec["a"].value_type is tf.RaggedTensor
+    mixed = slices(RAGGED).concatenate(slices(tf.ragged.constant([[1], [2]])).batch(2).unbatch())
+    assert mixed.element_spec == tf.RaggedTensorSpec([None], tf.int32, 0)

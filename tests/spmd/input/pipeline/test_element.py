@@ -125,7 +125,7 @@ def test_a_table_of_classes_that_another_thread_clears(monkeypatch):
 
     class Rows:
         row_count = ndim = 1
-        stacked = rows = print
+        stacked = rows = described = print
 
     monkeypatch.setattr(elements, "_KNOWN_STACKABLE", Cleared())
     assert elements.is_stackable(Rows()) is isinstance(Rows(), elements.Stackable) is True

@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 
 from spmd.input.pipeline import spec as specs
-from spmd.input.pipeline.spec import ArraySpec
+from spmd.input.pipeline.spec import (
+    ArraySpec,
+    StackableSpec,
+    batch_spec,
+    common_spec,
+    row_spec,
+)
 
 F32 = np.dtype(np.float32)
 
@@ -50,3 +56,17 @@ def test_relaxed():
 def test_spec_of():
     found = specs.spec_of((np.float32(1), np.zeros((2, 3)), b"x"))
     assert found == (ArraySpec((), F32), ArraySpec((2, 3), np.float64), ArraySpec((), object))
+
+
+def test_what_is_stackable_is_described_by_its_class():
+    known = StackableSpec(list, (None, 3), np.dtype(np.int32), 1)
+    spec = ArraySpec((), np.dtype(object), known)
+    batch = batch_spec(spec, 2)
+    assert batch == ArraySpec((2,), np.dtype(object))
+    assert batch.stackable == StackableSpec(list, (2, None, 3), np.dtype(np.int32), 2)
+    assert row_spec(batch).stackable == known
+    other = ArraySpec((), np.dtype(object), StackableSpec(list, (4, 3), np.dtype(np.int32), 1))
+    assert common_spec(spec, other).stackable == known
+    flat = ArraySpec((), np.dtype(object), StackableSpec(list, (4, 3), np.dtype(np.int32), 0))
+    assert common_spec(spec, flat).stackable is None
+    assert common_spec(spec, ArraySpec((), np.dtype(object))).stackable is None
