@@ -147,6 +147,9 @@ def copied(value: jax.Array, sharding: Sharding) -> jax.Array:
     Returns:
         The copy. It can be donated.
     """
+    if _can_be_copied_by_host(value, sharding):
+        parts = [jax.device_put(np.array(value), device) for device in sharding.device_set]
+        return jax.make_array_from_single_device_arrays(value.shape, sharding, parts)
     # device_put alone may share memory with its argument, whatever may_alias says, and donating the one
     # would then delete the other.
     if sharding.is_fully_addressable:
@@ -156,6 +159,18 @@ def copied(value: jax.Array, sharding: Sharding) -> jax.Array:
     # Part by part: jnp.copy would be a program of all processes, and the others may not need a copy.
     parts = [jnp.copy(part.data) for part in value.addressable_shards]
     return jax.make_array_from_single_device_arrays(value.shape, sharding, parts)
+
+
+def _can_be_copied_by_host(value: Any, sharding: Sharding) -> bool:
+    """Tells whether the host can copy an array at once: `jnp.copy` compiles a program for each shape."""
+    return (
+        sharding.is_fully_addressable
+        and sharding.is_fully_replicated
+        and value.is_fully_addressable
+        and all(device.platform == "cpu" for device in sharding.device_set)
+        and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
+        and bool(value.is_ready())
+    )
 
 
 def brought_together(values: Sequence[Any]) -> list[Any] | None:

@@ -4,6 +4,8 @@ Touches Keras internals, the modules `random` and `numpy` of `keras.src.backend.
 `patches`).
 """
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -69,13 +71,55 @@ def uniform(
 
 
 def filled(
-    number: int, own: Method, /, shape: Sequence[int], dtype: DTypeLike | None = None
+    number: float, own: Method, /, shape: Sequence[int], dtype: DTypeLike | None = None
 ) -> ArrayLike:
     """Wraps Keras's `zeros` and `ones`: the host makes the array, so nothing is compiled for this shape."""
     kind = jnp.dtype(dtype or keras.config.floatx())
     if not _is_shape(shape) or is_tracing() or is_interposed() or kind.itemsize > 4:
         return own(shape, dtype)
     return jax.device_put(np.full(shape, number, kind))
+
+
+def constant(
+    own: Method, of: Any, /, shape: Sequence[int], dtype: DTypeLike | None = None
+) -> ArrayLike:
+    """Wraps the call of Keras's initializer `Constant`: the host makes the array of a number."""
+    own_value = functools.partial(own, of)
+    if not isinstance(of.value, int | float):
+        return own_value(shape, dtype)
+    return filled(of.value, own_value, shape, dtype)
+
+
+def orthogonal(
+    own: Method, of: Any, /, shape: Sequence[int], dtype: DTypeLike | None = None
+) -> ArrayLike:
+    """Wraps the call of Keras's initializer `Orthogonal`: one program in place of eight."""
+    if not _is_shape(shape) or len(shape) < 2 or is_tracing() or is_interposed():
+        return own(of, shape, dtype)
+    rows, columns = math.prod(shape[:-1]), shape[-1]
+    drawn = keras.random.normal((max(rows, columns), min(rows, columns)), seed=of.seed, dtype=dtype)
+    return _orthogonal_columns(drawn, of.gain, tuple(shape))
+
+
+@functools.partial(jax.jit, static_argnames="shape")
+def _orthogonal_columns(drawn: jax.Array, gain: ArrayLike, shape: tuple[int, ...]) -> jax.Array:
+    q, r = jnp.linalg.qr(drawn)
+    q *= jnp.sign(jnp.diag(r))  # else the signs would not be drawn evenly
+    columns: jax.Array = gain * (q.T if math.prod(shape[:-1]) < shape[-1] else q)
+    return columns.reshape(shape)
+
+
+def divide_no_nan(own: Method, x1: Any, x2: Any) -> ArrayLike:
+    """Wraps Keras's `divide_no_nan`, with which metrics end: one program in place of three."""
+    operands = (x1, x2)
+    if is_tracing() or not all(isinstance(one, jax.Array) for one in operands):
+        return own(*operands)
+    return _compiled(own)(*operands)
+
+
+@functools.cache
+def _compiled(function: Method) -> Method:
+    return jax.jit(function)
 
 
 def _key(seed: Any) -> jax.Array:

@@ -183,6 +183,21 @@ def _engine_patches() -> tuple[Patch, ...]:
             for name, number in (("zeros", 0), ("ones", 1))
         ),
         around(
+            *(keras.initializers.Constant, "__call__", initial_values.constant),
+            "JAX compiles a constant for each shape",
+            "self shape dtype",
+        ),
+        around(
+            *(keras.initializers.Orthogonal, "__call__", initial_values.orthogonal),
+            "JAX compiles each operation for each shape",
+            "self shape dtype",
+        ),
+        around(
+            *(keras_numpy, "divide_no_nan", initial_values.divide_no_nan),
+            "JAX compiles each operation by itself",
+            "x1 x2",
+        ),
+        around(
             *(traceback_utils, "inject_argument_info_in_traceback", traced_errors.keep_errors),
             "errors of JAX about traced values are not made of a text",
         ),

@@ -47,6 +47,28 @@ def test_a_copy_can_be_donated(mesh_of, placement):
     assert value.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("devices", [1, 2])
+def test_donating_a_large_copy_changes_no_other(mesh_of, devices):
+    """Arrays of more than a page may lie in the memory of the host's array that they were made of."""
+    sharding = layout_of(mesh_of(devices)).whole
+    value = jax.device_put(jnp.zeros((300, 301)), sharding)
+    first, second = (processes.copied(value, sharding) for _ in range(2))
+    add = jax.jit(lambda x: x + 1, donate_argnums=0)
+    for _ in range(3):
+        first = add(first)
+    for array, expected in ((first, 3), (second, 0), (value, 0)):
+        for part in array.addressable_shards:
+            assert np.unique(part.data).tolist() == [expected]
+
+
+def test_copies_of_what_is_there_compile_nothing(mesh_of, caplog):
+    sharding = layout_of(mesh_of(2)).whole
+    value = jax.block_until_ready(jax.device_put(np.zeros((3, 71), np.float32), sharding))
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        processes.copied(value, sharding)
+    assert not [record for record in caplog.records if "Compiling" in record.getMessage()]
+
+
 def test_arrays_placed_again_are_copies_too(mesh_of):
     sharding = layout_of(mesh_of(1)).rows
     values = [np.arange(6.0, dtype=np.float32).reshape(3, 2), np.arange(3, dtype=np.int32)]

@@ -1,5 +1,7 @@
 """Keras's draws and constants: the numbers that Keras alone gives, by few compiled programs."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import keras
@@ -79,3 +81,47 @@ def test_shapes_share_programs(caplog):
         assert "Compiling" not in caplog.text
         jnp.ones((5, 4, 3, 2))
     assert "Compiling" in caplog.text, "JAX says it in other words now"
+
+
+def alone_of(initializer):
+    """What an initializer of Keras gives without the engine."""
+    call = next(
+        row.before
+        for row in applied_patches()
+        if row.patch.owner is type(initializer) and row.patch.attribute == "__call__"
+    )
+    return functools.partial(call, initializer)
+
+
+@pytest.mark.parametrize(
+    "shape", [(4, 4), (3, 5), (5, 3), (2, 3, 7), (3, 3, 2, 4), (1, 1)], ids=str
+)
+@pytest.mark.parametrize("gain", [1.0, 0.7])
+def test_orthogonal_columns_are_those_of_keras_alone(shape, gain):
+    ours = keras.initializers.Orthogonal(gain, seed=3)(shape)
+    theirs = alone_of(keras.initializers.Orthogonal(gain, seed=3))(shape)
+    np.testing.assert_array_equal(ours, theirs)
+    assert ours.dtype == jnp.float32
+
+
+def test_a_vector_has_no_orthogonal_columns():
+    with pytest.raises(ValueError, match="two-dimensional"):
+        keras.initializers.Orthogonal()((3,))
+
+
+@pytest.mark.parametrize("dtype", [None, "float16", "int32"])
+@pytest.mark.parametrize("value", [0.1, 3, [1.0, 2.0]], ids=str)
+def test_constants_are_those_of_keras_alone(value, dtype):
+    ours = keras.initializers.Constant(value)((3, 2), dtype)
+    theirs = alone_of(keras.initializers.Constant(value))((3, 2), dtype)
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_nothing_divided_by_nothing_is_nothing():
+    for one, other in [(1.0, 0.0), (0.0, 0.0), (3.0, 2.0)]:
+        ours = keras.ops.divide_no_nan(jnp.array(one), jnp.array(other))
+        theirs = alone("divide_no_nan")(one, other)
+        assert float(ours) == float(theirs)
+    traced = jax.grad(lambda x: keras.ops.divide_no_nan(x, 0.0))(1.0)
+    assert float(traced) == 0.0
