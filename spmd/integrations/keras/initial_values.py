@@ -105,8 +105,8 @@ def orthogonal(
 def _orthogonal_columns(drawn: jax.Array, gain: ArrayLike, shape: tuple[int, ...]) -> jax.Array:
     q, r = jnp.linalg.qr(drawn)
     q *= jnp.sign(jnp.diag(r))  # else the signs would not be drawn evenly
-    columns: jax.Array = gain * (q.T if math.prod(shape[:-1]) < shape[-1] else q)
-    return columns.reshape(shape)
+    columns = q.T if math.prod(shape[:-1]) < shape[-1] else q
+    return jnp.multiply(gain, columns).reshape(shape)
 
 
 def divide_no_nan(own: Method, x1: Any, x2: Any) -> ArrayLike:
