@@ -18,6 +18,8 @@ import jax.numpy
 import jax.scipy.linalg
 import jax.scipy.special
 
+from spmd.step import held_back
+
 # Where JAX may have a name, in the order of what to recommend.
 _JAX = {
     "jnp": jax.numpy,
@@ -221,7 +223,8 @@ def attributes(
         if name in table:
             return table[name]
         if name in submodules:
-            return importlib.import_module(submodules[name])
+            with held_back():  # importing Keras takes a third less
+                return importlib.import_module(submodules[name])
         if name in others:
             owner, _, path = others[name].partition(":")
             return operator.attrgetter(path or name)(importlib.import_module(owner))

@@ -24,6 +24,7 @@ from spmd.state import Recorded, StateTable, backing_of, push, refreshed, times_
 from spmd.step.agreement import differing, digest, of_first_process
 from spmd.step.build import Program
 from spmd.step.compilation import about_to_compile
+from spmd.step.garbage import held_back
 from spmd.step.locks import CLUSTER, LAUNCHING, lock_of
 from spmd.step.padding import counted, valid_part, with_other_padding
 from spmd.step.table_rows import TableRows
@@ -110,7 +111,8 @@ class Executable:
         """The program before XLA's optimisations; lowers it if need be."""
         with self._compiling:
             if self._lowered is None:
-                self._lowered = self.program.lower()
+                with held_back():
+                    self._lowered = self.program.lower()
             return self._lowered
 
     @property
