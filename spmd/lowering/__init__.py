@@ -13,7 +13,9 @@ from spmd.lowering.cpu import lowered as lowered
 from spmd.lowering.draws import host_draw as host_draw
 from spmd.lowering.draws import scaled as scaled
 from spmd.lowering.draws import truncated_normal as truncated_normal
+from spmd.lowering.memory import Workspace as Workspace
 from spmd.lowering.memory import share_one_arena as share_one_arena
+from spmd.lowering.memory import workspace_of as workspace_of
 from spmd.lowering.row_access import CALLS as CALLS
 from spmd.lowering.row_access import Lookup as Lookup
 from spmd.lowering.row_access import RowProgram as RowProgram

@@ -5,6 +5,7 @@ code of the user runs. What was written is remembered, so that the next call kno
 every array.
 """
 
+import contextlib
 import functools
 import itertools
 import sys
@@ -18,6 +19,7 @@ import jax.numpy as jnp
 
 from spmd.cluster import progress, start_health
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
+from spmd.lowering import Workspace, workspace_of
 from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
 from spmd.replica import PerReplica, RowMask, is_per_replica, mask_of_lengths
 from spmd.state import Recorded, StateTable, backing_of, push, refreshed, times_backed
@@ -34,6 +36,7 @@ from spmd.topology import (
     log_placed,
     logs_placements,
     place,
+    platform_of,
     readable,
     spans_processes,
 )
@@ -63,6 +66,7 @@ class Executable:
         self._compiling = threading.RLock()
         self._lowered: jax.stages.Lowered | None = None
         self._compiled: jax.stages.Compiled | None = None
+        self._workspace: Workspace | None = None
         self._name = program.name
         self._changed, self._kept = program.changed, program.kept
         self._results, self._ambiguous_rows = program.results, program.ambiguous_rows
@@ -123,6 +127,11 @@ class Executable:
                 about_to_compile(self.program, self._compiler_options)
                 with progress.busy(f"compiles {self._name}"):
                     self._compiled = self.lowered.compile(compiler_options=self._compiler_options)
+                mesh = self.program.mesh
+                if self._changed.size:
+                    self._workspace = workspace_of(
+                        self._compiled, platform_of(mesh), len(mesh.local_devices)
+                    )
             return self._compiled
 
     # The hot path.
@@ -154,6 +163,9 @@ class Executable:
         if compiled is None and not self._spans:
             self._refuse_padding(masks)
             compiled = self.compiled  # before the lock: other steps go on meanwhile
+        if self._workspace is not None:
+            self._await_last_step()
+            self._workspace.prepare()
         with self._lock:
             if self._spans:
                 self._agree_on_run(whole)
@@ -270,6 +282,15 @@ class Executable:
                 if isinstance(previous, Executable):
                     previous.forget_arrays()
                 group.ran_last = self._me
+
+    def _await_last_step(self) -> None:
+        """Waits for the last step that wrote the state, whose memory the next one is to take."""
+        for group in self._groups:
+            last = None if group.ran_last is None else group.ran_last()
+            if isinstance(last, Executable):
+                # What failed, or was donated in the meantime, is the next step's to find.
+                with contextlib.suppress(RuntimeError, ValueError):
+                    jax.block_until_ready(last._last_changed[:1])
 
     def _find_counted_rows(self) -> None:
         """Finds out, when the first padded batch comes, whether the step takes its rows for valid ones."""

@@ -8,12 +8,16 @@ import sys
 import types
 
 import jax
+import jax.numpy as jnp
 import pytest
 
 from spmd import _jax_internals
 from spmd.lowering import memory
-from spmd.lowering.memory import keep_freed_memory, share_one_arena
+from spmd.lowering.memory import Workspace, keep_freed_memory, share_one_arena, workspace_of
 
+ON_GLIBC = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="other C libraries have no mallopt"
+)
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="glibc is Linux's")
 
 
@@ -40,7 +44,7 @@ def before_the_backend(monkeypatch):
     monkeypatch.setattr(_jax_internals, "backend_is_running", lambda: False)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no mallopt")
+@ON_GLIBC
 def test_glibc_is_told():
     assert keep_freed_memory()
 
@@ -130,3 +134,105 @@ def test_told_before_the_backend_starts(start):
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[(-8, 1)]"
+
+
+# What XLA does in a step, with a block of 128 MB, while others keep small allocations.
+_A_HEAP = """
+import ctypes
+from spmd.lowering.memory import Workspace, keep_freed_memory
+
+def megabytes(what):
+    line = next(line for line in open("/proc/self/status") if line.startswith(what))
+    return int(line.split()[1]) // 1024
+
+library = ctypes.CDLL(None)
+for allocate in (library.malloc, library.aligned_alloc, library.memset):
+    allocate.restype = ctypes.c_void_p
+library.malloc.argtypes, library.free.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
+library.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+library.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+assert keep_freed_memory()
+SIZE = 2**27
+workspace = Workspace(SIZE, 1)
+
+def step(prepared=True):
+    if prepared:
+        workspace.prepare()
+    block = library.aligned_alloc(64, SIZE)
+    library.memset(block, 1, SIZE)
+    for _ in range(100):
+        library.malloc(40)
+    library.free(block)
+
+before = megabytes("VmRSS")
+step()
+"""
+
+
+def _printed(program: str) -> list[int]:
+    """Runs a program in a process of its own; returns the numbers that it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return [int(number) for number in done.stdout.split()]
+
+
+@ON_GLIBC
+def test_steps_compute_in_one_block():
+    steps = "for _ in range(10): step()\nprint(megabytes('VmHWM') - before)"
+    (grown,) = _printed(_A_HEAP + steps)
+    assert 128 <= grown < 160
+
+
+@ON_GLIBC
+def test_a_block_that_is_lost_is_returned():
+    lost = """
+most = library.malloc(SIZE * 3 // 4)
+library.malloc(2**20)
+library.free(most)
+left = megabytes("VmRSS")
+workspace.prepare()
+print(left - before, left - megabytes("VmRSS"))
+step()
+print(megabytes("VmHWM") - before)
+"""
+    grown, returned, peak = _printed(_A_HEAP + lost)
+    assert grown >= 128
+    assert returned >= 90
+    assert peak < 192
+
+
+@ON_GLIBC
+def test_returning_memory_at_each_step_ends():
+    always_lost = """
+returned = 0
+for _ in range(12):
+    library.malloc(SIZE * 5 // 8)
+    left = megabytes("VmRSS")
+    workspace.prepare()
+    returned += megabytes("VmRSS") < left - 32
+    step(prepared=False)
+print(returned)
+"""
+    (returned,) = _printed(_A_HEAP + always_lost)
+    assert 4 <= returned <= 8
+
+
+def _compiled(rows: int) -> jax.stages.Compiled:
+    """A program that computes in 4 kB for each row."""
+
+    def sines_of_products(x: jax.Array) -> jax.Array:
+        return jnp.sin(x @ jnp.ones((8, 1024))) @ jnp.ones((1024, 8))
+
+    return jax.jit(sines_of_products).lower(jnp.ones((rows, 8))).compile()
+
+
+@ON_GLIBC
+def test_large_programs_for_processors_have_a_workspace(monkeypatch):
+    large = _compiled(2**14 + 2**10)
+    assert isinstance(workspace_of(large, "cpu", 1), Workspace)
+    assert workspace_of(large, "gpu", 1) is None
+    assert workspace_of(_compiled(2**10), "cpu", 1) is None
+    keep_freed_memory.cache_clear()
+    monkeypatch.setenv("JAXTRIBUTE_KEEP_MEMORY", "0")
+    assert workspace_of(large, "cpu", 1) is None

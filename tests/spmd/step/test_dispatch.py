@@ -16,6 +16,7 @@ from jax.experimental import io_callback
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
+from spmd.lowering import memory
 
 MeshOf = Callable[[int], Mesh]
 SIZE = 1000
@@ -494,3 +495,57 @@ def test_rows_of_results_of_several_batches(mesh_of):
     np.testing.assert_array_equal(spmd.gather(mixed(full, full)), [0, 2, 4, 6])
     with pytest.raises(spmd.errors.BatchError, match="each row of several batches"):
         mixed(full, short)
+
+
+# Memory of large programs.
+
+
+@pytest.fixture
+def prepared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """All programs count as large; holds the sizes of blocks, in the order in which steps prepared for them."""
+    sizes: list[int] = []
+    monkeypatch.setattr(memory, "_LARGE", 0)
+    monkeypatch.setattr(memory.Workspace, "prepare", lambda self: sizes.append(self._size))
+    return sizes
+
+
+def test_each_step_of_a_large_program_prepares_its_memory(
+    mesh_of: MeshOf, prepared: list[int]
+) -> None:
+    variable, step = counting_step(mesh_of(1))
+    assert len(prepared) == 1
+    step()
+    assert len(prepared) == 2
+    assert variable[0] == 2
+
+
+def test_a_large_program_waits_for_the_last_step_on_its_state(
+    mesh_of: MeshOf, prepared: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variable = nnx.Param(jnp.zeros(SIZE))
+
+    def first() -> None:  # takes some tenths of a second
+        variable[...] = jax.lax.fori_loop(0, 30_000, lambda _, x: jnp.sin(x) + 1, variable[...])
+
+    def second() -> None:
+        variable[...] = variable[...] + 1
+
+    mesh = mesh_of(1)
+    steps = spmd.Step(first, mesh), spmd.Step(second, mesh)
+    for step in steps:
+        step()
+    ready: list[bool] = []
+    monkeypatch.setattr(
+        memory.Workspace, "prepare", lambda self: ready.append(variable.get_raw_value().is_ready())
+    )
+    for step in steps:
+        step()
+    assert ready == [True, True]
+
+
+def test_programs_that_change_nothing_may_run_side_by_side(
+    mesh_of: MeshOf, prepared: list[int]
+) -> None:
+    step = spmd.Step(lambda x: jnp.sort(x) + 1, mesh_of(1))
+    step(jnp.ones((2, 3)))
+    assert prepared == []
