@@ -170,6 +170,12 @@ WORKLOADS = {
         {TENSORFLOW: 1.2, TORCH: 1.2},
         processes=2,
     ),
+    "mnist_four_workers": Workload(
+        "MNIST CNN, custom loop, batch 128, 4 processes",
+        {**_both("mnist.workers"), TORCH: Program("torch_ddp.workers")},
+        {TENSORFLOW: 1.2, TORCH: 1.2},
+        processes=4,
+    ),
     "gradient_packs": Workload(
         "50 small layers, custom loop, 2 processes",
         {
