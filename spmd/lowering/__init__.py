@@ -10,6 +10,7 @@ from spmd.lowering.compilation_cache import keep_compiled_programs as keep_compi
 from spmd.lowering.cpu import Thresholds as Thresholds
 from spmd.lowering.cpu import for_cpu as for_cpu
 from spmd.lowering.cpu import lowered as lowered
+from spmd.lowering.draws import TRUNCATION as TRUNCATION
 from spmd.lowering.draws import host_draw as host_draw
 from spmd.lowering.draws import scaled as scaled
 from spmd.lowering.draws import truncated_normal as truncated_normal

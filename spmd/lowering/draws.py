@@ -25,6 +25,9 @@ _POWERS = (14, 18, 20, 22)
 
 Sample: TypeAlias = Callable[..., jax.Array]
 
+# XLA rounds in another way where it knows them.
+TRUNCATION = (-2.0, 2.0)
+
 
 def host_draw(
     sample: Sample,
@@ -74,9 +77,15 @@ def _of_size(sample: Sample, size: int, platform: str) -> Callable[..., jax.Arra
     return jax.jit(draw)
 
 
-def truncated_normal(key: jax.Array, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
-    """Draws from a normal distribution, within two deviations: a `sample` of `host_draw`."""
-    return jax.random.truncated_normal(key, -2.0, 2.0, shape, dtype)
+def truncated_normal(
+    key: jax.Array,
+    shape: Sequence[int],
+    dtype: DTypeLike,
+    lower: ArrayLike = -2.0,
+    upper: ArrayLike = 2.0,
+) -> jax.Array:
+    """Draws from a normal distribution, within two deviations: a `sample` of `host_draw`, with `TRUNCATION` for numbers."""
+    return jax.random.truncated_normal(key, lower, upper, shape, dtype)
 
 
 def scaled(drawn: np.ndarray, scale: ArrayLike, offset: ArrayLike) -> jax.Array:

@@ -10,7 +10,7 @@ import numpy as np
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_int, static_shape
-from spmd.lowering import host_draw, scaled, truncated_normal
+from spmd.lowering import TRUNCATION, host_draw, scaled, truncated_normal
 
 _NUMBER = int | float | np.ndarray | np.number
 
@@ -55,16 +55,20 @@ def truncated_of(
     key: jax.Array, shape: ShapeLike, mean: TensorLike, stddev: TensorLike, dtype: DTypeLike
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations."""
-    return _scaled(_drawn(truncated_normal, key, shape, dtype), stddev, mean)
+    return _scaled(_drawn(truncated_normal, key, shape, dtype, *TRUNCATION), stddev, mean)
 
 
 def _drawn(
-    sample: Callable[..., jax.Array], key: jax.Array, shape: ShapeLike, dtype: DTypeLike
+    sample: Callable[..., jax.Array],
+    key: jax.Array,
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    *numbers: float,
 ) -> jax.Array | np.ndarray:
     """Draws numbers; outside of steps the host gets them, so that nothing is compiled for this shape."""
     sizes, dtype = static_shape(shape), jax_dtype(dtype)
-    drawn = host_draw(sample, key, sizes, dtype)
-    return sample(key, sizes, dtype) if drawn is None else drawn
+    drawn = host_draw(sample, key, sizes, dtype, *numbers)
+    return sample(key, sizes, dtype, *numbers) if drawn is None else drawn
 
 
 def _scaled(drawn: jax.Array | np.ndarray, scale: TensorLike, offset: TensorLike) -> jax.Array:

@@ -18,7 +18,7 @@ from keras.src.backend.jax import random as keras_random
 
 from spmd._jax_internals import is_interposed, is_tracing
 from spmd.integrations.keras.typing import Method
-from spmd.lowering import host_draw, scaled
+from spmd.lowering import TRUNCATION, host_draw, scaled
 from spmd.lowering import truncated_normal as sample_truncated
 
 
@@ -48,7 +48,7 @@ def truncated_normal(
 ) -> ArrayLike:
     """Wraps Keras's `random.truncated_normal`: the same numbers, without a program for this shape."""
     key = _key(seed)
-    drawn = _drawn(sample_truncated, key, shape, dtype, mean, stddev)
+    drawn = _drawn(sample_truncated, key, shape, dtype, mean, stddev, limits=TRUNCATION)
     return own(shape, mean, stddev, dtype, key) if drawn is None else scaled(drawn, stddev, mean)
 
 
