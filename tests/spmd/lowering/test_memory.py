@@ -181,7 +181,7 @@ def _printed(program: str) -> list[int]:
 def test_steps_compute_in_one_block():
     steps = "for _ in range(10): step()\nprint(megabytes('VmHWM') - before)"
     (grown,) = _printed(_A_HEAP + steps)
-    assert 128 <= grown < 160
+    assert 120 <= grown < 160  # both are rounded, and what was resident before may be used
 
 
 @ON_GLIBC
