@@ -1,9 +1,11 @@
 """Eight simulated CPU devices and Keras on JAX, for the tests and the doctests alike."""
 
+import importlib
 import os
 import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +42,18 @@ def pytest_configure(config: pytest.Config) -> None:
         if COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()
     spmd.simulate_devices(8)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> None:
+    """Imports the package of a module whose doctests run, as an import of the module would.
+
+    Else pytest executes the module once more after its package has imported it, so that there are two of each class; and
+    puts it in the package under its name: in the place of `tf.function`, for one.
+    """
+    root = parent.config.rootpath
+    is_ours = any(file_path.is_relative_to(root / name) for name in ("spmd", "frontends"))
+    if is_ours and parent.config.getoption("doctestmodules"):
+        importlib.import_module(".".join(file_path.parent.relative_to(root).parts))
 
 
 @pytest.fixture(autouse=True)
