@@ -290,8 +290,8 @@ class Function(Inlined):
         kinds = tuple(
             (one.shape, one.dtype) if isinstance(one, jax.Array) else None for one in args
         )
-        is_noted = not kwargs and kinds in self._inner_calls
-        if not is_noted:
+        is_noted = kinds in self._inner_calls
+        if kwargs or None in kinds or not is_noted:
             self._inner_calls.add(kinds)
             positional, named = self._forms.one(args, kwargs)
             signature = specs_of(positional), specs_of(named)

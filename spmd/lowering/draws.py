@@ -25,7 +25,7 @@ _POWERS = (14, 18, 20, 22)
 
 Sample: TypeAlias = Callable[..., jax.Array]
 
-# XLA rounds in another way where it knows them.
+# Passed as arguments: XLA rounds differently where the limits are constants.
 TRUNCATION = (-2.0, 2.0)
 
 

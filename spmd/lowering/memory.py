@@ -34,7 +34,7 @@ from spmd import _jax_internals
 _M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8
 _NEVER = -1
 
-# Bytes of a workspace from which steps take so long that preparing for them does not count.
+# Bytes of a workspace whose steps take so long that preparing for one is negligible.
 _LARGE = 2**26
 
 # Bytes that an allocation takes to align a block, at most; and that a hole is larger than its block at first.

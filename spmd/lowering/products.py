@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 
 from spmd._jax_internals import aval_of
-from spmd.lowering.substitution import Substitution
+from spmd.lowering.substitution import Atom, Substitution
 
 # Multiplications: a smaller product takes XLA microseconds in any form.
 _MIN_WORK = 2**20
@@ -69,17 +69,21 @@ def direct_products(program: ClosedJaxpr) -> ClosedJaxpr:
     made: dict[Hashable, JaxprEqn] = {}
     found: dict[Jaxpr, Mapping[Var, tuple[JaxprEqn, _Transposed]]] = {}
 
-    def replaced(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | None:
+    def replaced(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | Sequence[Atom] | None:
         if equation.params.get("check_vma"):
             # `shard_map` tracks there which values differ between devices; a new function carries no such types.
             return equation
-        if equation.primitive.name != "transpose":
+        if equation.primitive.name not in ("dot_general", "transpose"):
             return None
         if jaxpr not in found:
             found[jaxpr] = _find(jaxpr)
+        if equation.primitive.name == "dot_general":
+            is_unread = any(product is equation for product, _ in found[jaxpr].values())
+            return (
+                equation.invars[:1] if is_unread else None
+            )  # whatever: only the transpose read it
         if equation.outvars[0] not in found[jaxpr]:
             return None
-        # XLA drops the product that nothing reads now.
         product, transposed = found[jaxpr][equation.outvars[0]]
         avals = map(aval_of, product.invars)
         operands = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]

@@ -72,7 +72,7 @@ def flat_random_bits(draw: RandomBits, key: jax.Array) -> jax.Array:
     """Draws random bits in one or two dimensions.
 
     Args:
-        draw: of several dimensions.
+        draw: what is drawn.
         key: a typed key.
 
     Returns:

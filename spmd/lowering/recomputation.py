@@ -147,7 +147,7 @@ def _is_fused(equation: JaxprEqn) -> bool:
 
 
 def _can_stand_alone(equation: JaxprEqn) -> bool:
-    """Tells whether the result of an operation is a large array of real numbers, and the operation can be traced anew."""
+    """Tells whether the result of an operation is an array of `_SMALL_ELEMENTS` real numbers or more, and the operation can be traced anew."""
     result = aval_of(equation.outvars[0])
     return (
         equation.primitive.name in ELEMENTWISE

@@ -141,6 +141,8 @@ class Executable:
     ) -> PyTree:
         """Runs the program on arguments that it fits; does not wait for the result.
 
+        A large program on processors waits for the last step on the same state: it is to compute in that one's memory.
+
         Args:
             split: arrays that are split over the replicas.
             masks: valid rows of the batches among them.

@@ -169,7 +169,8 @@ def _can_be_copied_by_host(value: Any, sharding: Sharding) -> bool:
         and value.is_fully_addressable
         and all(device.platform == "cpu" for device in sharding.device_set)
         and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
-        and not value.is_deleted()  # jnp.copy says so in the words that are looked for
+        and not value.weak_type
+        and not value.is_deleted()  # jnp.copy raises the error that callers recognise
         and bool(value.is_ready())
     )
 

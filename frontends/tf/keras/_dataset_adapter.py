@@ -68,7 +68,7 @@ def _of_texts(*arrays: Nested) -> Dataset | None:
 
 def _of_inputs(arrays: Nested) -> Nested:
     """Makes a tuple of a list of arrays, of which a dataset would make one array."""
-    is_list = isinstance(arrays, list) and all(hasattr(one, "shape") for one in arrays)
+    is_list = isinstance(arrays, list) and all(getattr(one, "shape", ()) for one in arrays)
     return tuple(arrays) if is_list else arrays
 
 

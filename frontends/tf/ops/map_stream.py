@@ -143,12 +143,12 @@ class _ForShapes:
 
 
 class _InitialDraws:
-    """Random numbers of initial values: other ones for each draw, and the same on all replicas."""
+    """Random numbers of initial values: other ones for each draw, and the same on all replicas of a process."""
 
     def next_key(self, entropy: tuple[int, ...] | None) -> tuple[list[int], int]:
         """Takes the key of one draw."""
-        words = key_words(initial_entropy())
-        return (words, 0) if entropy is None else (_seed_words(entropy), words[0])
+        number, drawn = initial_entropy()
+        return (key_words(drawn), 0) if entropy is None else (_seed_words(entropy), number)
 
 
 @functools.lru_cache(256)

@@ -128,17 +128,18 @@ def map_entropy() -> tuple[int, ...] | None:
         return None if _GLOBAL.value is None else (_GLOBAL.value, 3, _GLOBAL.maps)
 
 
-def initial_entropy() -> tuple[int, ...] | None:
-    """Gives the entropy of one draw of an initial value that code within a program computes.
+def initial_entropy() -> tuple[int, tuple[int, ...] | None]:
+    """Gives the number and the entropy of one draw of an initial value that code within a program computes.
 
     These draws are counted among themselves, for a program that is traced again may make no variables.
 
     Returns:
-        Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
+        The number, counted from 1; and non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
     """
     with _LOCK:
         _GLOBAL.initial += 1
-        return None if _GLOBAL.value is None else (_GLOBAL.value, 4, _GLOBAL.initial)
+        number = _GLOBAL.initial
+        return number, None if _GLOBAL.value is None else (_GLOBAL.value, 4, number)
 
 
 def key_words(entropy: tuple[int, ...] | None) -> list[int]:

@@ -67,3 +67,17 @@ def test_a_seed_decides_what_is_drawn() -> None:
     tf.random.set_seed(1)
     np.testing.assert_array_equal(draw(), first)
     assert not np.array_equal(first, second)
+
+
+def test_a_seeded_initial_value_is_the_same_in_every_process(run_python):
+    program = (
+        "from frontends import tf\n"
+        "@tf.function\n"
+        "def drawn():\n"
+        "    with tf.init_scope():\n"
+        "        values = tf.random.normal([2], seed=1)\n"
+        "    return values\n"
+        "print(drawn().numpy().tolist())\n"
+    )
+    first, second = (run_python("-c", program).stdout for _ in range(2))
+    assert first.strip() == second.strip() != ""
