@@ -305,9 +305,9 @@ class Function(Inlined):
         )
 
     def _check_made(self, variables: Sequence[object], at_each_call: bool) -> None:
-        """Checks that variables are made at the first call only, and kept."""
-        if at_each_call or self.experimental_get_tracing_count():
-            names = ", ".join(map(repr, variables))
+        """Checks that variables are made at the first call only, and kept; those of Keras may be made at any."""
+        names = ", ".join(repr(one) for one in variables if isinstance(one, Variable))
+        if names and (at_each_call or self.experimental_get_tracing_count()):
             raise ValueError(
                 "tf.function only supports singleton tf.Variables created on the first call. Make sure the "
                 f"tf.Variable is only created once or created outside tf.function. {self._name} made {names}. Keep "

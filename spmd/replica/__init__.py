@@ -2,6 +2,7 @@
 
 from spmd.replica.array_like import ArrayLike as ArrayLike
 from spmd.replica.array_like import array_of as array_of
+from spmd.replica.at_once import computing_at_once as computing_at_once
 from spmd.replica.axis import ReduceOp as ReduceOp
 from spmd.replica.axis import axis_index as axis_index
 from spmd.replica.axis import axis_size as axis_size

@@ -15,10 +15,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun
 from jax.sharding import Mesh, NamedSharding
 
-from spmd.errors import PaddedBatchError
+from spmd.errors import PaddedBatchError, StateError
 from spmd.lowering import lowered, without_reductions
 from spmd.proof import (
     check_local_state_fits,
@@ -41,7 +42,10 @@ from spmd.step.locks import TRACING, StateClaim
 from spmd.step.table_rows import TableRows, take_rows
 from spmd.step.trace import Arrays, Result, StepCode, Trace, trace_step
 from spmd.topology import Layout, is_planned, layout_of, platform_of
-from spmd.typing import Stateful, TreeStructure
+from spmd.typing import LibraryVariable, Stateful, TreeStructure
+
+# A function may make variables only once it has others, and so on; few do.
+_MAX_TRACES = 8
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -329,21 +333,42 @@ def find_and_trace(
         found = find()
     with found.claim.lock():
         traced = trace(found.table, is_first=True, blocks=blocks)
-    if traced.made:
-        made = set(map(id, traced.made))
-        found = find()
-        is_kept = any(id(variable) in made for variable in found.table.variables)
+    # The function keeps what it made at its first call, as TensorFlow's functions may; and what it makes now that it has
+    # that, such as slots for the weights of a model.
+    for times in range(_MAX_TRACES):
+        if not traced.made:
+            break
+        after = find()
+        is_kept = _keeps(after.table, traced.made, code.name)
         if code.on_made is not None:
-            code.on_made(traced.made, not is_kept)
-        if is_kept or traced.has_unsure_rows:
-            # The function keeps what it made at its first call, as TensorFlow's functions may.
-            if blocks is not None:
-                blocks.asked.clear()
-            with found.claim.lock():
-                traced = trace(found.table, blocks=blocks)
-            if is_kept and traced.made and code.on_made is not None:
-                code.on_made(traced.made, True)
+            code.on_made(traced.made, times > 0 or not is_kept)
+        has_more = is_kept and (times == 0 or after.table.size > found.table.size)
+        if not has_more and not traced.has_unsure_rows:
+            break
+        found = after
+        if blocks is not None:
+            blocks.asked.clear()
+        with found.claim.lock():
+            traced = trace(found.table, blocks=blocks)
     return traced, found
+
+
+def _keeps(table: StateTable, made: Sequence[LibraryVariable], step: str) -> bool:
+    """Tells whether any of the variables that a step made are among those that it reaches when it is over.
+
+    Raises:
+        StateError: the initial value of one of them is a value of the step.
+    """
+    ids = set(map(id, made))
+    kept = [slot for slot in table.slots if id(slot.variable) in ids]
+    for slot in kept:
+        if any(isinstance(one, Tracer) for one in jax.tree.leaves(slot.adapter.get(slot.variable))):
+            raise StateError(
+                f"The initial value of {slot.name} is computed by the step {step!r}, which makes it, but the variable "
+                "outlives the step. Make it before the step, or of a value that does not depend on the step's "
+                "arguments and state."
+            )
+    return bool(kept)
 
 
 def _counted_rows(

@@ -6,14 +6,9 @@ TensorFlow lifts such code out of the functions around it. Here it computes at o
 import contextlib
 from collections.abc import Generator
 
-import jax
-from jax.sharding import AbstractMesh, use_abstract_mesh
-
 from frontends.tf.ops.map_stream import initial_draws
 from spmd import _jax_internals
-
-# Of the replicas around the block: what is computed at once is an array as any other.
-_NO_MESH = AbstractMesh((), ())
+from spmd.replica import computing_at_once
 
 
 @contextlib.contextmanager
@@ -39,5 +34,5 @@ def init_scope() -> Generator[None]:
     if not _jax_internals.is_tracing():
         yield
         return
-    with jax.ensure_compile_time_eval(), use_abstract_mesh(_NO_MESH), initial_draws():
+    with computing_at_once(), initial_draws():
         yield

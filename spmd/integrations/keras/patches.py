@@ -204,6 +204,10 @@ def _engine_patches() -> tuple[Patch, ...]:
         around(
             variable, "__init__", variables.make_late, "variables made in a step get values later"
         ),
+        around(
+            *(variable, "_deferred_initialize", variables.initialize_at_once),
+            "variables made in a step start from arrays",
+        ),
         wrap(variable, "value", variables.guard_value, "a step must have found what it reads"),
         around(variable, "assign", variables.guard_assign, "a step must have found what it writes"),
         *(

@@ -1,14 +1,18 @@
-"""Keras variables in a step: one that the step did not find is an error, and one made in it is deferred.
+"""Keras variables in a step: one that the step did not find is an error, and one made in it gets a value of its own.
+
+As a rule, objects make their variables while the step is traced for nothing else, and these get their values afterwards
+(`deferring`). A variable that this trace did not come to make is made in the one that follows. It starts from an array, never
+from a traced value, and the step is traced again with it if it can reach it.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_variables.py runs on every supported version:
-`Variable._value`, `.value` and `.assign`, `SymbolicScope`, `in_stateless_scope`.
+`Variable._value`, `.value`, `.assign` and `._deferred_initialize`, `SymbolicScope`, `in_stateless_scope`.
 """
 
 import contextlib
 import contextvars
 import functools
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -18,11 +22,12 @@ from jax.typing import DTypeLike
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
+from spmd._jax_internals import constant_value
 from spmd.assigned import assigned
 from spmd.errors import Remedy, StateError
 from spmd.integrations.keras.storage import storage_of
 from spmd.integrations.keras.typing import Method, Variable
-from spmd.replica import current_frame
+from spmd.replica import Frame, computing_at_once, current_frame
 from spmd.state import (
     Update,
     apply_pending,
@@ -73,6 +78,8 @@ def _check_lifted(variable: Variable, verb: str) -> None:
         return
     if storage_of(variable) is not variable:
         return  # the variable that stores the value is checked itself
+    if any(one is variable for one, _ in frame.made):
+        return
     if isinstance(variable._value, jax.Array) and not isinstance(variable._value, Tracer):
         raise StateError(
             f"The step {verb} the Keras variable {variable.path!r}, which it did not find among the "
@@ -141,17 +148,47 @@ def make_late(
     *args: object,
     **kwargs: object,
 ) -> None:
-    """Wraps `Variable.__init__`: a value given while a step defers variables becomes an initializer."""
+    """Wraps `Variable.__init__`: a variable made in a step starts from an array.
+
+    A value given while the step defers variables becomes an initializer.
+    """
     frame = current_frame()
-    late = frame is not None and frame.building and in_stateless_scope()
-    if isinstance(initializer, jax.Array):
-        # A copy: a recording tells sources apart by their arrays.
-        initializer = jnp.copy(initializer)
-    # Keras takes only functions there, and Nadam gives a number.
-    if late and not callable(initializer) and not isinstance(initializer, str):
-        shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
-        initializer = functools.partial(_constant, initializer)
-    make(self, initializer, shape, dtype, *args, **kwargs)
+    is_traced = _is_traced(frame)
+    late = is_traced and frame.building and in_stateless_scope()
+    with computing_at_once() if is_traced else contextlib.nullcontext():
+        if isinstance(initializer, jax.Array):
+            known = constant_value(initializer) if is_traced else None
+            # A copy: a recording tells sources apart by their arrays.
+            initializer = jnp.copy(initializer if known is None else known)
+        # Keras takes only functions there, and Nadam gives a number.
+        if late and not callable(initializer) and not isinstance(initializer, str):
+            shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
+            initializer = functools.partial(_constant, initializer)
+        make(self, initializer, shape, dtype, *args, **kwargs)
     note_variable_made()
     if storage_of(self) is self:
         back_new(self)
+        if is_traced and not in_stateless_scope():
+            _made_in_step(self, frame)
+
+
+def initialize_at_once(initialize: Method, /, self: Variable) -> None:
+    """Wraps `Variable._deferred_initialize`: in a step, too, a variable that Keras deferred starts from an array."""
+    frame = current_frame()
+    if not _is_traced(frame):
+        return initialize(self)
+    with computing_at_once():
+        initialize(self)
+    if storage_of(self) is self:
+        _made_in_step(self, frame)
+    return None
+
+
+def _is_traced(frame: Frame | None) -> TypeGuard[Frame]:
+    """Tells whether a step is traced; else it runs op by op, or there is none."""
+    return frame is not None and frame.turns is None
+
+
+def _made_in_step(variable: Variable, frame: Frame) -> None:
+    """Lets the step that made a variable use it, and gives it its initial value back afterwards."""
+    frame.made.append((variable, functools.partial(setattr, variable, "_value", variable._value)))

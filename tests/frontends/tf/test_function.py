@@ -229,6 +229,31 @@ def test_a_batch_with_a_default_takes_the_short_way():
     assert train.experimental_get_tracing_count() == 2
 
 
+def test_layers_metrics_and_optimizers_may_make_their_variables_at_any_call():
+    """TensorFlow takes them at the first call only."""
+    with mirrored().scope():
+        layer = tf.keras.layers.Dense(1, kernel_initializer="ones")
+        optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+    metric = tf.keras.metrics.Mean()
+
+    @tf.function
+    def train(x, is_late):
+        weights = layer.trainable_variables
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(x))
+        if weights:  # not in the trace that makes them
+            optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        if is_late:
+            tf.keras.layers.Dense(1)(x)
+            metric.update_state(loss)
+        return loss
+
+    x = tf.ones([1, 2])
+    np.testing.assert_allclose([float(train(x, False)), float(train(x, True))], [2, 1.7], rtol=1e-6)
+    np.testing.assert_allclose(optimizer.variables[2], [[-0.19], [-0.19]], rtol=1e-6)
+    np.testing.assert_allclose(metric.result(), 1.7, rtol=1e-6)
+
+
 ONLY_ONCE = r"only supports singleton tf\.Variables created on the first call"
 
 
