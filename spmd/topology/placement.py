@@ -18,6 +18,9 @@ from spmd.topology.layout import Layout
 from spmd.topology.placement_log import log_placed, logs_placements
 from spmd.typing import AnyArray
 
+# Bytes of an array that the host copies: JAX may keep the host's copy, and copies it once more when it is donated.
+_MAX_HOST_COPY = 2**22
+
 # Kinds of arrays that were placed on a single CPU device: for more like them a program is worth its compiling.
 _SEEN: set[Any] = set()
 _MAX_SEEN = 16
@@ -162,11 +165,12 @@ def copied(value: jax.Array, sharding: Sharding) -> jax.Array:
 
 
 def _can_be_copied_by_host(value: Any, sharding: Sharding) -> bool:
-    """Tells whether the host can copy an array at once: `jnp.copy` compiles a program for each shape."""
+    """Tells whether the host is to copy an array at once: `jnp.copy` compiles a program for each shape."""
     return (
         sharding.is_fully_addressable
         and sharding.is_fully_replicated
         and value.is_fully_addressable
+        and value.nbytes <= _MAX_HOST_COPY
         and all(device.platform == "cpu" for device in sharding.device_set)
         and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
         and not value.weak_type
