@@ -73,7 +73,7 @@ class IndexedSlices(ArrayLike):
             )
         whole = jnp.zeros(tuple(int(size) for size in self.dense_shape), self.dtype)
         # A number that stands for no row is left out.
-        return whole.at[self.indices].add(self.values, mode="drop")
+        return whole.at[jnp.asarray(self.indices)].add(self.values, mode="drop")
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray:
         del copy

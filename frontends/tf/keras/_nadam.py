@@ -47,23 +47,34 @@ class Nadam(_BASE):
         trainable_variables: Sequence[VariableLike],
         learning_rate: TensorLike,
     ) -> None:
+        self.begin_step()
+        for gradient, variable in zip(grads, trainable_variables, strict=True):
+            self.update_step(gradient, variable, learning_rate)
+
+    def begin_step(self) -> None:
+        """Multiplies what all variables share by the momentum of the step."""
+        self._u_product.assign(self._u_product.value * self._momentum_of(0))
+
+    def _momentum_of(self, ahead: int) -> Any:
+        step = jnp.asarray(self.iterations, self._u_product.dtype) + 1 + ahead
+        return self.beta_1 * (1 - 0.5 * 0.96 ** (self.schedule_decay * step))
+
+    def update_step(
+        self, gradient: TensorLike, variable: VariableLike, learning_rate: TensorLike
+    ) -> None:
+        """Updates one variable, after `begin_step`."""
         product: Any = self._u_product
         step = jnp.asarray(self.iterations, product.dtype) + 1
-        momentum, next_momentum = (
-            self.beta_1 * (1 - 0.5 * 0.96 ** (self.schedule_decay * number))
-            for number in (step, step + 1)
-        )
-        product.assign(product.value * momentum)
+        momentum, next_momentum = self._momentum_of(0), self._momentum_of(1)
         rest, next_rest = 1 - product.value, 1 - product.value * next_momentum
-        for given, variable in zip(grads, trainable_variables, strict=True):
-            index, dtype = self._get_variable_index(variable), variable.dtype
-            gradient = jnp.asarray(given, dtype)
-            mean, square = self._momentums[index], self._velocities[index]
-            mean.assign(self.beta_1 * mean.value + (1 - self.beta_1) * gradient)
-            square.assign(self.beta_2 * square.value + (1 - self.beta_2) * jnp.square(gradient))
-            ahead = (1 - momentum) * gradient / rest + next_momentum * mean.value / next_rest
-            scale = jnp.sqrt(square.value / (1 - self.beta_2**step)) + self.epsilon
-            variable.assign_sub(jnp.asarray(learning_rate * ahead / scale, dtype))
+        index, dtype = self._get_variable_index(variable), variable.dtype
+        gradient = jnp.asarray(gradient, dtype)
+        mean, square = self._momentums[index], self._velocities[index]
+        mean.assign(self.beta_1 * mean.value + (1 - self.beta_1) * gradient)
+        square.assign(self.beta_2 * square.value + (1 - self.beta_2) * jnp.square(gradient))
+        ahead = (1 - momentum) * gradient / rest + next_momentum * mean.value / next_rest
+        scale = jnp.sqrt(square.value / (1 - self.beta_2**step)) + self.epsilon
+        variable.assign_sub(jnp.asarray(learning_rate * ahead / scale, dtype))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the options."""

@@ -46,12 +46,14 @@ from frontends.tf.keras import (
     _gfile,
     _in_graphs,
     _keras_2,
+    _legacy_optimizers,
     _logits,
     _lookup,
     _maps,
     _optimizers,
     _parts,
     _symbolic,
+    _variable_view,
     _weights,
 )
 from spmd.integrations.keras import Patch, jax_trainer
@@ -101,6 +103,21 @@ def patches() -> tuple[Patch, ...]:
         ),
         replace(variable, "numpy", _keras_2.numpy, "a scalar becomes a NumPy scalar", "self"),
         add(variable, "read_value", _keras_2.read_value, "Keras 3 calls it value"),
+        wrap(variable, "dtype", _variable_view.show_dtype, "scripts ask dtype.base_dtype"),
+        wrap(
+            variable, "name", _variable_view.show_name, "optimizers tell variables apart by names"
+        ),
+        *(
+            around(
+                *(variable, name, _variable_view.take_locking),
+                *("TensorFlow's variables take use_locking", "self value"),
+            )
+            for name in ("assign_add", "assign_sub")
+        ),
+        *(
+            add(variable, name, getattr(_variable_view, name), "TensorFlow's variables have it")
+            for name in ("scatter_add", "scatter_sub", "scatter_update")
+        ),
         replace(variable, "shape", _keras_2.shape, "scripts call shape.as_list()"),
         add(variable, "get_shape", _keras_2.get_shape, "TensorFlow's variables have it"),
         add(variable, "ref", _keras_2.ref, "TensorFlow's variables have it"),
@@ -306,6 +323,10 @@ def patches() -> tuple[Patch, ...]:
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
         around(optimizer, "__init__", _optimizers.take_lr, "Keras 2 calls the learning rate lr"),
         around(optimizer, "get_config", _optimizers.save_rate, "a learning rate may be a variable"),
+        replace(
+            *(optimizer, "__init_subclass__", classmethod(_legacy_optimizers.adopt)),
+            "optimizers in the way of Keras 2 define _resource_apply_dense",
+        ),
         wrap(
             *(optimizer, "from_config", _optimizers.take_saved_decay),
             "Keras 3 ignores a decay that was saved",
