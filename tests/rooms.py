@@ -54,6 +54,7 @@ FOREIGN = {
     "spmd.integrations.keras.metrics": {"_value"},
     "spmd.integrations.keras.names": {"_value"},
     "spmd.integrations.keras.variables": {"_value"},
+    "spmd.integrations.keras.server_rules": {"_learning_rate", "_use_weight_decay"},
     "spmd.checkpoint.saving": {"_exit"},  # os._exit
     "spmd.plan.worker": {"_exit"},
     "spmd.servers.remote._node_main": {"_exit"},
