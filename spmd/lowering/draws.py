@@ -17,7 +17,7 @@ from jax.extend.core import jaxpr_as_fun
 from jax.typing import ArrayLike, DTypeLike
 
 from spmd._jax_internals import is_interposed, is_tracing
-from spmd.lowering.cpu import lowered
+from spmd.lowering.cpu import for_cpu
 from spmd.lowering.random_bits import by_position
 
 # Powers of two that are the sizes of programs. With more numbers than the last these cost more than a program of their own.
@@ -72,7 +72,9 @@ def _of_size(sample: Sample, size: int, platform: str) -> Callable[..., jax.Arra
             return sample(key, (size,), np.float32, *numbers)
 
         program = jax.make_jaxpr(plain)(key, *numbers)
-        return jaxpr_as_fun(lowered(program, platform))(key, *numbers)[0]
+        if platform == "cpu":
+            program = for_cpu(program)
+        return jaxpr_as_fun(program)(key, *numbers)[0]
 
     return jax.jit(draw)
 
