@@ -197,7 +197,7 @@ step()
 print(megabytes("VmHWM") - before)
 """
     grown, returned, peak = _printed(_A_HEAP + lost)
-    assert grown >= 128
+    assert grown >= 120  # as above
     assert returned >= 90
     assert peak < 192
 
