@@ -28,7 +28,7 @@ from spmd.lowering.spectral import (
     spectral_kernel_gradient,
     spectral_work,
 )
-from spmd.lowering.substitution import Substitution
+from spmd.lowering.substitution import Substitution, described, in_place_of
 from spmd.lowering.transposed import transposed_kernel_gradient
 from spmd.lowering.volumes import by_layers, kernel_gradient_by_layers
 
@@ -152,17 +152,14 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
         chosen = _choose(equation, thresholds)
         if chosen is None:
             return None
-        avals = map(aval_of, equation.invars)
-        operands = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+        operands = described(equation.invars)
         key = (*chosen, *operands)
         if key not in made:
             made_of = jax.make_jaxpr(_named(*chosen))(*operands).jaxpr
             if chosen[0] in _MADE_OF_CONVOLUTIONS:  # which are rewritten in turn
                 made_of = Substitution(rewritten).jaxpr(made_of)
             (made[key],) = made_of.eqns
-        return made[key].replace(
-            invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
-        )
+        return in_place_of(equation, made[key])
 
     return program.replace(jaxpr=Substitution(rewritten).jaxpr(program.jaxpr))
 

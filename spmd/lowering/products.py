@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 
 from spmd._jax_internals import aval_of
-from spmd.lowering.substitution import Atom, Substitution
+from spmd.lowering.substitution import Atom, Substitution, described, in_place_of
 
 # Multiplications: a smaller product takes XLA microseconds in any form.
 _MIN_WORK = 2**20
@@ -85,14 +85,11 @@ def direct_products(program: ClosedJaxpr) -> ClosedJaxpr:
         if equation.outvars[0] not in found[jaxpr]:
             return None
         product, transposed = found[jaxpr][equation.outvars[0]]
-        avals = map(aval_of, product.invars)
-        operands = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+        operands = described(product.invars)
         key = (transposed, *operands)
         if key not in made:
             (made[key],) = jax.make_jaxpr(jax.jit(transposed.direct_product))(*operands).eqns
-        return made[key].replace(
-            invars=product.invars, outvars=equation.outvars, source_info=product.source_info
-        )
+        return in_place_of(product, made[key]).replace(outvars=equation.outvars)
 
     jaxpr = Substitution(replaced).jaxpr(program.jaxpr)
     return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)

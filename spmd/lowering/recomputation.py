@@ -20,7 +20,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from spmd._jax_internals import aval_of
 from spmd.lowering.elementwise import ELEMENTWISE
 from spmd.lowering.row_access import CALLS
-from spmd.lowering.substitution import Atom, Substitution
+from spmd.lowering.substitution import Atom, Substitution, described, in_place_of
 
 # Elements of a value: a smaller one is computed again in microseconds.
 _MIN_ELEMENTS = 2**16
@@ -168,9 +168,5 @@ def _once(equation: JaxprEqn) -> JaxprEqn:
         with set_xla_metadata(inlineable="false"):
             return once(*operands)
 
-    avals = map(aval_of, equation.invars)
-    operands = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
-    (made,) = jax.make_jaxpr(call)(*operands).eqns
-    return made.replace(
-        invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
-    )
+    (made,) = jax.make_jaxpr(call)(*described(equation.invars)).eqns
+    return in_place_of(equation, made)

@@ -3,7 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+
+from spmd._jax_internals import aval_of
 
 Atom: TypeAlias = Var | Literal
 # Gets the program that an operation stands in, and the operation. Returns an operation with the same results, or the
@@ -66,6 +69,18 @@ class Substitution:
             return self.jaxpr(program)
         jaxpr = self._in_params(program.jaxpr)
         return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
+
+
+def described(atoms: Sequence[Atom]) -> list[jax.ShapeDtypeStruct]:
+    """Returns the shapes and dtypes of operands, as functions are traced for."""
+    return [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in map(aval_of, atoms)]
+
+
+def in_place_of(equation: JaxprEqn, call: JaxprEqn) -> JaxprEqn:
+    """Returns a call with the operands and results of an operation."""
+    return call.replace(
+        invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
+    )
 
 
 def _holds_programs(value: object) -> bool:

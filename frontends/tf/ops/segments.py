@@ -16,12 +16,12 @@ from frontends.tf._typing import TensorLike
 from frontends.tf.ops.convert import convert_to_tensor, known, named
 
 
-def count_of(name: str, indices: jax.Array) -> int:
-    """Returns one more than the largest index; `name` is the function's, for the error that it is not known."""
+def count_of(name: str, indices: jax.Array, remedy: str) -> int:
+    """Returns one more than the largest index; the function's name and a remedy are for the error that it is not known."""
     if isinstance(indices, Tracer):
         raise ValueError(
-            f"tf.math.{name} finds out how many segments there are by the largest index, which only the running program "
-            f"knows, and programs have fixed shapes. Write tf.math.unsorted_{name}(data, segment_ids, num_segments)."
+            f"{name} finds out how many segments there are by the largest index, which only the running program "
+            f"knows, and programs have fixed shapes. {remedy}"
         )
     return int(np.max(np.asarray(indices), initial=-1)) + 1
 
@@ -48,7 +48,8 @@ def _sorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callable
 
     def segment(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> jax.Array:
         rows, indices = convert_to_tensor(data), convert_to_tensor(segment_ids)
-        count = count_of(own, indices)
+        remedy = f"Write tf.math.unsorted_{own}(data, segment_ids, num_segments)."
+        count = count_of(f"tf.math.{own}", indices, remedy)
         found = combine(rows, indices, count)
         # A segment without rows is zero, as in TensorFlow.
         filled = _has_rows(indices, count, found.ndim)

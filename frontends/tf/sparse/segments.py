@@ -1,7 +1,5 @@
 """Functions of `tf.sparse` that combine chosen rows of an array by segments."""
 
-from jax.core import Tracer
-
 from frontends.tf._typing import TensorLike
 from frontends.tf.ops import segments
 from frontends.tf.ops.convert import convert_to_tensor
@@ -68,10 +66,6 @@ def _combined(
     rows = convert_to_tensor(data)[convert_to_tensor(indices)]
     ids = convert_to_tensor(segment_ids)
     if num_segments is None:
-        if isinstance(ids, Tracer):
-            raise ValueError(
-                f"tf.sparse.segment_{kind} finds out how many segments there are by the largest index, which only the "
-                "running program knows, and programs have fixed shapes. Give their number: num_segments=10."
-            )
-        num_segments = segments.count_of(f"segment_{kind}", ids)
+        remedy = "Give their number: num_segments=10."
+        num_segments = segments.count_of(f"tf.sparse.segment_{kind}", ids, remedy)
     return getattr(segments, f"unsorted_segment_{kind}")(rows, ids, num_segments)

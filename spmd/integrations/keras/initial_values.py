@@ -63,8 +63,7 @@ def uniform(
 ) -> ArrayLike:
     """Wraps Keras's `random.uniform`: the same numbers, without a program for this shape."""
     key = _key(seed)
-    limits = minval, maxval
-    drawn = _drawn(jax.random.uniform, key, shape, dtype, *limits, limits=limits)
+    drawn = _drawn(jax.random.uniform, key, shape, dtype, limits=(minval, maxval))
     if drawn is None:
         return own(shape, minval, maxval, dtype, key)
     return jax.device_put(drawn.copy())
@@ -134,8 +133,9 @@ def _drawn(
     shape: Sequence[int],
     dtype: DTypeLike | None,
     *numbers: Any,
-    limits: tuple[float, ...] = (),
+    limits: tuple[Any, ...] = (),
 ) -> np.ndarray | None:
+    numbers += limits
     if not _is_shape(shape) or not all(isinstance(number, int | float) for number in numbers):
         return None
     return host_draw(sample, key, shape, jnp.dtype(dtype or keras.config.floatx()), *limits)
