@@ -290,13 +290,14 @@ class Function(Inlined):
         kinds = tuple(
             (one.shape, one.dtype) if isinstance(one, jax.Array) else None for one in args
         )
-        is_noted = kinds in self._inner_calls
-        if kwargs or None in kinds or not is_noted:
+        if not kwargs and None not in kinds:
+            if kinds in self._inner_calls:
+                return
             self._inner_calls.add(kinds)
-            positional, named = self._forms.one(args, kwargs)
-            signature = specs_of(positional), specs_of(named)
-            if all(map(_can_be_saved, leaves_of(signature))):
-                self._remember(signature)
+        positional, named = self._forms.one(args, kwargs)
+        signature = specs_of(positional), specs_of(named)
+        if all(map(_can_be_saved, leaves_of(signature))):
+            self._remember(signature)
 
     def _make_step(self, function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh) -> _Step:
         options = StepOptions(trace_numbers=self._options[-1])

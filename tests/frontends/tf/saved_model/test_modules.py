@@ -195,6 +195,18 @@ def test_methods_that_others_call_are_saved_too(tmp_path):
             loaded.inner(tf.ones([3]))
 
 
+def test_a_call_with_a_keyword_does_not_stand_for_one_without(tmp_path):
+    module = Calling()
+    with tf.GradientTape():
+        module.inner(tf.ones([1]), scale=3.0)
+        module.inner(tf.ones([1]))
+        module.inner(tf.ones([1]), 5.0)
+    loaded = reloaded(module, tmp_path)
+    assert loaded.inner(tf.ones([1]), scale=3.0).tolist() == [6]
+    assert loaded.inner(tf.ones([1])).tolist() == [2]
+    assert loaded.inner(tf.ones([1]), 5.0).tolist() == [10]
+
+
 def test_methods_that_were_called_under_a_tape_are_saved(tmp_path):
     module = Calling()
     with tf.GradientTape() as tape:
