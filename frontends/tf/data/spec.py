@@ -88,6 +88,12 @@ class DatasetSpec:
     dtype: ClassVar[np.dtype] = np.dtype(object)
 
 
+def dtype_on_host(dtype: DTypeLike) -> np.dtype:
+    """Returns a NumPy dtype for values of ragged and sparse tensors: texts have one, however they are kept."""
+    found = as_dtype(dtype)
+    return np.dtype(str) if found.kind in "OSU" else found
+
+
 def as_dtype(dtype: DTypeLike) -> np.dtype:
     """Converts a dtype of NumPy, JAX or TensorFlow (which need not be installed) to NumPy's."""
     return np.dtype(getattr(dtype, "as_numpy_dtype", dtype))

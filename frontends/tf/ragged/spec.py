@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from frontends.tf._typing import DTypeLike, HostLike
-from frontends.tf.data.spec import SPECS_OF, as_dtype
+from frontends.tf._user_view import as_dtype_seen
+from frontends.tf.data.spec import SPECS_OF, as_dtype, dtype_on_host
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.tensor_shape import TensorShape
 
@@ -42,9 +43,7 @@ class RaggedTensorSpec:
     def __post_init__(self) -> None:
         shape = None if self.shape is None else TensorShape(self.shape)
         object.__setattr__(self, "shape", shape)
-        dtype = as_dtype(self.dtype)
-        # Texts have one dtype, however they are kept.
-        object.__setattr__(self, "dtype", np.dtype(str) if dtype.kind in "OSU" else dtype)
+        object.__setattr__(self, "dtype", dtype_on_host(self.dtype))
         if self.ragged_rank is None:
             if shape is None or shape.rank is None:
                 raise ValueError("Must specify ragged_rank or a shape with a known rank.")
@@ -73,17 +72,15 @@ class RaggedTensorSpec:
             other = type(self).from_value(other)
         if not isinstance(other, RaggedTensorSpec):
             return False
-        kinds = [("O" if one.dtype.kind in "OSU" else one.dtype) for one in (self, other)]
         return (
-            kinds[0] == kinds[1]
+            self.dtype == other.dtype
             and self.ragged_rank == other.ragged_rank
             and TensorShape(self.shape).is_compatible_with(TensorShape(other.shape))
         )
 
     def __repr__(self) -> str:
         dtypes = [
-            f"tf.{'string' if one.kind in 'OSU' else one.name}"
-            for one in (self.dtype, as_dtype(self.row_splits_dtype))
+            f"tf.{as_dtype_seen(one).name}" for one in (self.dtype, as_dtype(self.row_splits_dtype))
         ]
         return f"RaggedTensorSpec({self.shape!r}, {dtypes[0]}, {self.ragged_rank}, {dtypes[1]})"
 

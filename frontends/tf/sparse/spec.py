@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from frontends.tf._typing import HostLike
-from frontends.tf.data.spec import SPECS_OF, DatasetSpec, TensorSpec, as_dtype
+from frontends.tf._user_view import as_dtype_seen
+from frontends.tf.data.spec import SPECS_OF, DatasetSpec, TensorSpec, dtype_on_host
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.ragged.spec import RaggedTensorSpec
 from frontends.tf.sparse.sparse_tensor import SparseTensor
@@ -47,9 +48,7 @@ class SparseTensorSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", TensorShape(self.shape))
-        dtype = as_dtype(self.dtype)
-        # Texts have one dtype, however they are kept.
-        object.__setattr__(self, "dtype", np.dtype(str) if dtype.kind in "OSU" else dtype)
+        object.__setattr__(self, "dtype", dtype_on_host(self.dtype))
 
     @property
     def value_type(self) -> type:
@@ -68,12 +67,10 @@ class SparseTensorSpec:
             other = type(self).from_value(other)
         if not isinstance(other, SparseTensorSpec):
             return False
-        kinds = [("O" if one.dtype.kind in "OSU" else one.dtype) for one in (self, other)]
-        return kinds[0] == kinds[1] and self.shape.is_compatible_with(other.shape)
+        return self.dtype == other.dtype and self.shape.is_compatible_with(other.shape)
 
     def __repr__(self) -> str:
-        name = "string" if self.dtype.kind in "OSU" else self.dtype.name
-        return f"SparseTensorSpec({self.shape!r}, tf.{name})"
+        return f"SparseTensorSpec({self.shape!r}, tf.{as_dtype_seen(self.dtype).name})"
 
 
 SPECS_OF[SparseTensor] = lambda known: SparseTensorSpec(known.shape, known.dtype)
