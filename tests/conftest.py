@@ -19,6 +19,7 @@ from jax.extend.mlir import ir
 
 import spmd
 from conftest import COMPILE_FAST, compiles_fast
+from spmd.cluster import runtime
 from spmd.files import StorePath
 from tests import warm
 from tests.fake_store import FakeStore
@@ -203,6 +204,13 @@ def _numbers_are_repeatable() -> None:
     """Lets a test draw the same numbers in every run; Keras seeds its generators with Python's."""
     random.seed(0)
     np.random.seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _in_no_cluster() -> Iterator[None]:
+    """Leaves the cluster of one that a test joins: its limits would hold in later tests of this process."""
+    yield
+    runtime.shutdown()
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,6 @@ from spmd.errors import ClusterStartError
 NO_PROXY = "no_grpc_proxy"
 
 
-@pytest.fixture(autouse=True)
-def _in_no_cluster(monkeypatch):
-    monkeypatch.setattr(runtime, "_joined", None)
-
-
 def test_one_process_starts_nothing():
     before = sys.excepthook
     initialize(["localhost:1"], 0)

@@ -95,6 +95,6 @@ def test_a_script_restores_when_a_server_is_killed(tmp_path):
             )
             assert noticed - killed < _NOTICE_SECONDS
             assert took < _SERVER_SECONDS
-            assert f"The parameter server {name} is gone" in found["lost"][0]
+            assert f"The parameter server {name.replace('_', ' ')} is gone" in found["lost"][0]
             assert found["done"] >= 2000
             assert found["weight"] == pytest.approx([0, 1, 2, 3], abs=0.01)
