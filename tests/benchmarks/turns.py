@@ -6,7 +6,6 @@ time, in another order every round, and two programs are compared by their times
 
 import contextlib
 import json
-import math
 import os
 import random
 import resource
@@ -104,7 +103,6 @@ class Peer:
 
     Attributes:
         megabytes: the most memory that one of them has had so far.
-        first_step: seconds from the start to the end of the first step, where programs say when that is.
     """
 
     def __init__(self, commands: Sequence[Command]) -> None:
@@ -115,8 +113,7 @@ class Peer:
         """
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  until `close`
         self._processes = [_process(command, self._errors) for command in commands]
-        self.megabytes, self.first_step = 0.0, math.nan
-        self._start = time.perf_counter()
+        self.megabytes = 0.0
         try:
             self.ready = Ready(*self._hear()[0])
         except RuntimeError:
@@ -151,8 +148,6 @@ class Peer:
     def _line(self, process: subprocess.Popen[str]) -> Any:
         assert process.stdout
         for line in process.stdout:
-            if line.startswith(_FIRST_STEP):
-                self.first_step = time.perf_counter() - self._start
             if line.startswith(_MARK):
                 return json.loads(line.removeprefix(_MARK))
         self._errors.seek(0)
