@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from jax._src import ad_util, core, distributed, hardware_utils, xla_bridge
+from jax._src import ad_util, config, core, distributed, hardware_utils, xla_bridge
 from jax._src.export import shape_poly
 from jax._src.interpreters import partial_eval as pe
 from jax.core import ShapedArray
@@ -136,6 +136,17 @@ def is_tracing() -> bool:
     return (
         _below_interposers() is not core.eval_trace
         or core.trace_ctx.axis_env is not core.top_axis_env
+    )
+
+
+def is_evaluating() -> bool:
+    """Tells whether operations on constants run at once on this thread: nothing is traced, or the trace asks for it.
+
+    Stands for `jax._src.core.eval_trace`, and the setting of `jax.ensure_compile_time_eval`, which have no public names.
+    """
+    trace = core.trace_ctx.trace
+    return trace is core.eval_trace or (
+        config.eager_constant_folding.value and not isinstance(trace, _Interposer)
     )
 
 

@@ -66,6 +66,8 @@ class Frame:
         sums: how often gradients were summed over replicas.
         made: variables that the step made, each with a function that ends their part in it.
         building: whether the trace is only for the variables that it makes (`Adapter.building`).
+        making_state: returns the context for code that runs at a step's first call only, and makes state that the
+            step keeps; None where the step is traced again for that.
         is_first: whether the step is traced again if it makes variables.
         has_unsure_rows: whether results may be said to have rows, only because they are as long, since another trace finds out.
         blocks: shapes of what replicas exchange, if they may have different numbers of rows, and run programs of
@@ -83,6 +85,7 @@ class Frame:
     sums: int = 0
     made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(default_factory=list[Any])
     building: bool = False
+    making_state: Callable[[], contextlib.AbstractContextManager[None]] | None = None
     is_first: bool = False
     has_unsure_rows: bool = False
     blocks: BlockShapes | None = None

@@ -73,12 +73,18 @@ class Adapter(abc.ABC):
     def lifted(self, things: Sequence[Stateful], variables: Sequence[LibraryVariable]) -> Any:
         """Returns a context manager in which traced values may be set; it undoes structure changes."""
 
-    def building(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[Any] | None:
+    def building(
+        self, things: Sequence[Stateful], *, takes_late: bool = False
+    ) -> contextlib.AbstractContextManager[Any] | None:
         """Returns a context in which objects make the variables of their first use; None if all exist.
 
         The step's function is run in it once, on shapes only; the variables must exist after it.
+
+        Args:
+            things: the objects.
+            takes_late: leave out objects that tell the step of the variables that they make (`Frame.making_state`).
         """
-        del things
+        del things, takes_late
         return None
 
     @abc.abstractmethod

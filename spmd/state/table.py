@@ -22,7 +22,7 @@ from spmd.state.adapter import Adapter
 from spmd.state.backing import LIFTING, backing_of, is_backed
 from spmd.state.kinds import Kind
 from spmd.state.observers import WRITE_OBSERVERS, overwritten
-from spmd.state.registry import adapters
+from spmd.state.registry import adapter_of, adapters
 from spmd.state.roles import Role
 from spmd.state.watch import Watch
 from spmd.typing import LibraryVariable, Stateful, Structure
@@ -93,6 +93,12 @@ class StateTable:
                 jax.tree.unflatten(slot.structure, range(slot.count))
             )
         ]
+
+    @classmethod
+    def of(cls, variables: Sequence[LibraryVariable]) -> "StateTable":
+        """Makes a table of variables alone, which are called by their types."""
+        found = [(type(one).__name__, one, adapter_of(one)) for one in variables]
+        return cls((), [(name, one, adapter) for name, one, adapter in found if adapter])
 
     @property
     def variables(self) -> list[LibraryVariable]:
@@ -253,9 +259,12 @@ class StateTable:
         for adapter, things, _ in self._by_adapter():
             adapter.watch(things, watch)
 
-    def builders(self) -> list[contextlib.AbstractContextManager[Any]]:
-        """Lists the contexts in which objects make variables that do not exist yet."""
-        found = [adapter.building(things) for adapter, things, _ in self._by_adapter()]
+    def builders(self, *, takes_late: bool = False) -> list[contextlib.AbstractContextManager[Any]]:
+        """Lists the contexts in which objects make variables that do not exist yet; see `Adapter.building`."""
+        found = [
+            adapter.building(things, takes_late=takes_late)
+            for adapter, things, _ in self._by_adapter()
+        ]
         return [context for context in found if context is not None]
 
     def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:

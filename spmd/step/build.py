@@ -40,7 +40,14 @@ from spmd.state import StateTable, Watch, discover, is_backed
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.locks import TRACING, StateClaim
 from spmd.step.table_rows import TableRows, take_rows
-from spmd.step.trace import Arrays, Result, StepCode, Trace, trace_step
+from spmd.step.trace import (
+    Arrays,
+    Result,
+    StepCode,
+    Trace,
+    trace_of_late_state,
+    trace_step,
+)
 from spmd.topology import Layout, is_planned, layout_of, platform_of
 from spmd.typing import LibraryVariable, Stateful, TreeStructure
 
@@ -324,7 +331,13 @@ def find_and_trace(
         return Found(table, watch, StateClaim(table))
 
     found = find()
+    takes_late = blocks is None and not is_backed(found.table.variables)
     builders = found.table.builders()
+    if builders and takes_late and not found.table.builders(takes_late=True):
+        traced, found = _trace_with_late_state(code, mesh, arguments, found, find)
+        if traced is not None:
+            return traced, found
+        builders = found.table.builders()
     if builders:
         with found.claim.lock(), contextlib.ExitStack() as stack:
             for builder in builders:
@@ -351,6 +364,27 @@ def find_and_trace(
         with found.claim.lock():
             traced = trace(found.table, blocks=blocks)
     return traced, found
+
+
+def _trace_with_late_state(
+    code: StepCode, mesh: Mesh, arguments: Arguments, found: Found, find: Callable[[], Found]
+) -> tuple[Trace | None, Found]:
+    """Traces a step in which only such objects have yet to make variables as tell the step of them.
+
+    Returns:
+        The trace, or None if the step has to be traced once more; and what the step reaches by now.
+    """
+    with found.claim.lock():
+        traced = trace_step(code, mesh, arguments, found.table, takes_late=True)
+    if not traced.made:
+        return traced, found
+    after = find()
+    if len(traced.late) == len(traced.made):
+        return trace_of_late_state(traced, mesh, arguments, found.table, after.table), after
+    if code.on_made is not None:
+        others = [one for one in traced.made if not any(one is late for late in traced.late)]
+        code.on_made(others, not _keeps(after.table, others, code.name))
+    return None, after
 
 
 def _keeps(table: StateTable, made: Sequence[LibraryVariable], step: str) -> bool:

@@ -17,9 +17,9 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from spmd.errors import ControlFlowError
 from spmd.replica import current_frame
-from spmd.state import StateTable, adapter_of
+from spmd.state import StateTable
 from spmd.step.state_views import trace_identity
-from spmd.typing import LibraryVariable, PyTree, TreeStructure
+from spmd.typing import PyTree, TreeStructure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +97,7 @@ class RegionState:
         known = {id(one) for table in self._tables for one in table.variables}
         made = [one for one, _ in self._frame.made[self._adopted :] if id(one) not in known]
         self._adopted = len(self._frame.made)
-        table = _table_of(made)
+        table = StateTable.of(made)
         self._tables.append(table)
         self.before += table.read()
 
@@ -175,7 +175,7 @@ class RegionState:
         if frame is None or len(frame.made) == self._adopted:
             return
         (variable, leave), *others = frame.made[self._adopted :]
-        table = _table_of([variable, *(other for other, _ in others)])
+        table = StateTable.of([variable, *(other for other, _ in others)])
         stack = contextlib.ExitStack()
         stack.callback(leave)
         values = [jnp.zeros(jnp.shape(leaf), leaf.dtype) for leaf in table.read()]
@@ -192,8 +192,3 @@ def strong(value: Any) -> Any:
         if getattr(array, "weak_type", False)
         else array
     )
-
-
-def _table_of(variables: Sequence[LibraryVariable]) -> StateTable:
-    found = [(type(one).__name__, one, adapter_of(one)) for one in variables]
-    return StateTable((), [(name, one, adapter) for name, one, adapter in found if adapter])

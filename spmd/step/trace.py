@@ -20,6 +20,7 @@ from spmd.replica import BlockShapes, Frame, TracedPerReplica, is_per_replica, t
 from spmd.state import Kind, Recorded, Recorder, StateTable, adapters, is_backed, recording
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.constants import with_constants
+from spmd.step.late_state import LateState, with_late_state
 from spmd.step.random_keys import resolve_keys
 from spmd.step.state_views import as_array, replica_state, run_in_replicas, trace_identity
 from spmd.topology import layout_of, target_of
@@ -134,6 +135,7 @@ class Trace:
         structure: of the result.
         results: the leaves of the result.
         made: variables that the step made.
+        late: those of them that became state: their last values are further outputs (see `with_late_state`).
         gathers_rows: whether it gathers rows between replicas, padding included.
         has_unsure_rows: see `Frame`.
     """
@@ -144,6 +146,7 @@ class Trace:
     structure: TreeStructure
     results: list[Result]
     made: list[LibraryVariable]
+    late: list[LibraryVariable]
     gathers_rows: bool
     has_unsure_rows: bool
 
@@ -161,6 +164,7 @@ def trace_step(
     *,
     building: bool = False,
     is_first: bool = False,
+    takes_late: bool = False,
     blocks: BlockShapes | None = None,
 ) -> Trace:
     """Traces a step.
@@ -172,6 +176,7 @@ def trace_step(
         table: the state that the step found.
         building: trace for nothing but the variables that objects make when they are first used.
         is_first: see `Frame`.
+        takes_late: whether variables that are made for good become state (`trace_of_late_state`).
         blocks: of replicas that may have different numbers of rows: trace the program of one of them. Its
             collectives are there, but it cannot run by itself (see `lockstep`).
 
@@ -193,11 +198,15 @@ def trace_step(
         is_first=is_first,
         blocks=blocks,
     )
+    late: LateState | None = None
 
     def body(
         state: Arrays, split: Arrays, masks: Arrays, whole: Arrays
     ) -> tuple[Arrays, Arrays, Arrays]:
-        nonlocal structure, results
+        nonlocal structure, results, late
+        if takes_late:
+            late = LateState(frame)
+            frame.making_state = late.making
         values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
         with tracing(frame), table.lifted(values):
             args, kwargs = arguments.rebuild(split, whole, masks)
@@ -206,24 +215,15 @@ def trace_step(
             else:
                 out = code.inline(frame, args, kwargs)
             new_values = table.read()
-            structure, results, blocks = _flatten_result(out, code.name)
+            structure, results, leaves = _flatten_result(out, code.name)
+            late_values = late.read() if late else []
         new_state = [
             old if new is value else new[None] if own else new
             for old, value, new, own in zip(state, values, new_values, local, strict=True)
         ]
-        return new_state, [block[None] for block in blocks], blocks
+        return new_state, [leaf[None] for leaf in leaves], [*leaves, *late_values]
 
     layout = layout_of(mesh)
-    each, one = layout.rows.spec, layout.whole.spec
-    state_specs = [each if own else one for own in local]
-    step = jax.shard_map(
-        body,
-        mesh=target_of(mesh),
-        in_specs=(state_specs, each, each, one),
-        out_specs=(state_specs, each, one),
-        axis_names=set(layout.data_axes),
-        check_vma=False,
-    )
     inputs = _abstract_state(table, layout.replicas), *arguments.abstract()
     try:
         with trace_identity(object()):
@@ -232,7 +232,7 @@ def trace_step(
                 own = _blocks(inputs, local, layout.replicas)
                 outer = jax.make_jaxpr(body, axis_env=axes)(*own)
             else:
-                outer = jax.make_jaxpr(step)(*inputs)
+                outer = jax.make_jaxpr(_on_replicas(body, mesh, local))(*inputs)
     except Exception as error:
         _explain(error, code.name)
         raise
@@ -253,8 +253,79 @@ def trace_step(
         structure,
         results,
         made,
+        late.variables if late else [],
         frame.gathers_rows,
         frame.has_unsure_rows,
+    )
+
+
+def trace_of_late_state(
+    trace: Trace, mesh: Mesh, arguments: Arguments, before: StateTable, after: StateTable
+) -> Trace | None:
+    """Makes of the trace of a step that has made state the one of a step that has found it.
+
+    Args:
+        trace: of the step that made it.
+        mesh: where the step runs.
+        arguments: those that it was traced with.
+        before: the state that it found at first.
+        after: the state that it finds now.
+
+    Returns:
+        The trace; None if only another call of the step's function tells.
+    """
+    call, constants = trace.outer.jaxpr.eqns[-1], trace.inputs.constants
+    known = dict(zip(trace.outer.jaxpr.constvars, trace.outer.consts, strict=True))
+    own = trace.jaxpr
+    if not trace.late or not all(one in known for one in call.invars[:constants]):
+        return None
+    program = ClosedJaxpr(
+        own.replace(
+            constvars=own.invars[:constants],
+            invars=own.invars[constants:],
+            debug_info=own.debug_info.with_unknown_names(),
+        ),
+        [known[one] for one in call.invars[:constants]],
+    )
+    run = with_late_state(program, trace.late, before, after)
+    if run is None:
+        return None
+
+    def body(
+        state: Arrays, split: Arrays, masks: Arrays, whole: Arrays
+    ) -> tuple[Arrays, Arrays, Arrays]:
+        found = run(state, [*split, *masks, *whole])
+        new_state, results = found[: after.size], found[after.size :]
+        return new_state, results[: len(trace.results)], results[len(trace.results) :]
+
+    inputs = _abstract_state(after, layout_of(mesh).replicas), *arguments.abstract()
+    with trace_identity(object()):
+        outer = jax.make_jaxpr(_on_replicas(body, mesh, after.local))(*inputs)
+    jaxpr, sizes = per_device_program(outer), list(map(len, inputs))
+    return dataclasses.replace(
+        trace,
+        outer=outer,
+        jaxpr=jaxpr,
+        inputs=Inputs(len(jaxpr.invars) - sum(sizes), *sizes),
+        made=[],
+        late=[],
+    )
+
+
+def _on_replicas(
+    body: Callable[..., PyTree], mesh: Mesh, local: Sequence[bool]
+) -> Callable[..., PyTree]:
+    """Makes of a replica's program that of all: it takes state, what is split, masks and what is whole."""
+    layout = layout_of(mesh)
+    each, one = layout.rows.spec, layout.whole.spec
+    state_specs = [each if own else one for own in local]
+    return jax.shard_map(
+        body,
+        mesh=target_of(mesh),
+        in_specs=(state_specs, each, each, one),
+        out_specs=(state_specs, each, one),
+        axis_names=set(layout.data_axes),
+        check_vma=False,
     )
 
 

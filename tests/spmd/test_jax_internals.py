@@ -142,6 +142,22 @@ def test_operations_are_handed_to_a_function_and_stay_what_they_are():
     assert not seen
 
 
+def test_constants_are_computed_at_once_outside_of_traces_and_where_these_ask_for_it():
+    found = [_jax_internals.is_evaluating()]
+
+    @jax.jit
+    def program(x):
+        found.append(_jax_internals.is_evaluating())
+        with jax.ensure_compile_time_eval():
+            found.append(_jax_internals.is_evaluating())
+        return x
+
+    program(1.0)
+    with _jax_internals.interposed(lambda bind, args: bind(*args)):
+        found.append(_jax_internals.is_evaluating())
+    assert found == [True, False, True, False]
+
+
 def test_arrays_that_a_compiled_function_closes_over_are_operands():
     seen = []
     x = jnp.ones(3)

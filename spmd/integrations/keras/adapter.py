@@ -84,9 +84,12 @@ class KerasAdapter(Adapter):
         return lifting(variables)
 
     def building(
-        self, things: Sequence[KerasObject]
+        self, things: Sequence[KerasObject], *, takes_late: bool = False
     ) -> contextlib.AbstractContextManager[None] | None:
-        return None if all(map(is_built, parts_of(things))) else deferring()
+        unbuilt = [part for part in parts_of(things) if not is_built(part)]
+        if takes_late:  # what optimizers make, `apply_summed` tells
+            unbuilt = [part for part in unbuilt if not isinstance(part, keras.optimizers.Optimizer)]
+        return deferring() if unbuilt else None
 
     @contextlib.contextmanager
     def in_replica(self, things: Sequence[KerasObject]) -> Generator[None]:

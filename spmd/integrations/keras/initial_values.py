@@ -16,7 +16,7 @@ import numpy as np
 from jax.typing import ArrayLike, DTypeLike
 from keras.src.backend.jax import random as keras_random
 
-from spmd._jax_internals import is_interposed, is_tracing
+from spmd._jax_internals import is_evaluating, is_interposed, is_tracing
 from spmd.integrations.keras.typing import Method
 from spmd.lowering import TRUNCATION, host_draw, scaled
 from spmd.lowering import truncated_normal as sample_truncated
@@ -74,7 +74,7 @@ def filled(
 ) -> ArrayLike:
     """Wraps Keras's `zeros` and `ones`: the host makes the array, so nothing is compiled for this shape."""
     kind = jnp.dtype(dtype or keras.config.floatx())
-    if not _is_shape(shape) or is_tracing() or is_interposed() or kind.itemsize > 4:
+    if not _is_shape(shape) or not is_evaluating() or kind.itemsize > 4:
         return own(shape, dtype)
     return jax.device_put(np.full(shape, number, kind))
 

@@ -9,22 +9,29 @@ from collections.abc import Iterable, Sequence
 
 import jax
 import jax.numpy as jnp
+import keras
 
 from spmd.assigned import assigned
 from spmd.integrations.keras.typing import Method, Optimizer, Variable
-from spmd.replica import sum_gradients
+from spmd.replica import current_frame, sum_gradients
 
 # Whether gradients are sums over the replicas: an outer optimizer has summed them, or the user said so.
 _SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", default=False)
 
 
 def apply_summed(
+    optimizer: Optimizer,
     apply: Method,
     /,
     grads: Iterable[jax.Array | None],
     trainable_variables: Sequence[Variable] | None = None,
 ) -> None:
     """Calls an optimizer's `apply` with gradients that are summed over the replicas, unless they are."""
+    frame = current_frame()
+    if trainable_variables and not optimizer.built and frame and frame.making_state:
+        # As Keras does it, but the step hears of it.
+        with frame.making_state(), keras.name_scope(optimizer.name, caller=optimizer):
+            optimizer.build(trainable_variables)
     if _SUMMED.get():
         return apply(grads, trainable_variables)
     with assigned(_SUMMED, True):
