@@ -140,7 +140,7 @@ def is_tracing() -> bool:
 
 
 def is_evaluating() -> bool:
-    """Tells whether operations on constants run at once on this thread: nothing is traced, or the trace asks for it.
+    """Tells whether operations on constants run at once on this thread: nothing is traced, or a caller asks for it.
 
     Stands for `jax._src.core.eval_trace`, and the setting of `jax.ensure_compile_time_eval`, which have no public names.
     """

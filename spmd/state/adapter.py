@@ -74,7 +74,7 @@ class Adapter(abc.ABC):
         """Returns a context manager in which traced values may be set; it undoes structure changes."""
 
     def building(
-        self, things: Sequence[Stateful], *, takes_late: bool = False
+        self, things: Sequence[Stateful], *, adopts_state: bool = False
     ) -> contextlib.AbstractContextManager[Any] | None:
         """Returns a context in which objects make the variables of their first use; None if all exist.
 
@@ -82,9 +82,9 @@ class Adapter(abc.ABC):
 
         Args:
             things: the objects.
-            takes_late: leave out objects that tell the step of the variables that they make (`Frame.making_state`).
+            adopts_state: leave out objects that report the variables that they make (`Frame.making_state`).
         """
-        del things, takes_late
+        del things, adopts_state
         return None
 
     @abc.abstractmethod

@@ -259,10 +259,12 @@ class StateTable:
         for adapter, things, _ in self._by_adapter():
             adapter.watch(things, watch)
 
-    def builders(self, *, takes_late: bool = False) -> list[contextlib.AbstractContextManager[Any]]:
+    def builders(
+        self, *, adopts_state: bool = False
+    ) -> list[contextlib.AbstractContextManager[Any]]:
         """Lists the contexts in which objects make variables that do not exist yet; see `Adapter.building`."""
         found = [
-            adapter.building(things, takes_late=takes_late)
+            adapter.building(things, adopts_state=adopts_state)
             for adapter, things, _ in self._by_adapter()
         ]
         return [context for context in found if context is not None]

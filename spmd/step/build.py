@@ -45,7 +45,7 @@ from spmd.step.trace import (
     Result,
     StepCode,
     Trace,
-    trace_of_late_state,
+    adopt_state,
     trace_step,
 )
 from spmd.topology import Layout, is_planned, layout_of, platform_of
@@ -331,10 +331,10 @@ def find_and_trace(
         return Found(table, watch, StateClaim(table))
 
     found = find()
-    takes_late = blocks is None and not is_backed(found.table.variables)
+    adopts_state = blocks is None and not is_backed(found.table.variables)
     builders = found.table.builders()
-    if builders and takes_late and not found.table.builders(takes_late=True):
-        traced, found = _trace_with_late_state(code, mesh, arguments, found, find)
+    if builders and adopts_state and not found.table.builders(adopts_state=True):
+        traced, found = _trace_with_adopted_state(code, mesh, arguments, found, find)
         if traced is not None:
             return traced, found
         builders = found.table.builders()
@@ -366,23 +366,23 @@ def find_and_trace(
     return traced, found
 
 
-def _trace_with_late_state(
+def _trace_with_adopted_state(
     code: StepCode, mesh: Mesh, arguments: Arguments, found: Found, find: Callable[[], Found]
 ) -> tuple[Trace | None, Found]:
-    """Traces a step in which only such objects have yet to make variables as tell the step of them.
+    """Traces a step whose only unbuilt objects report the variables that they make (`Frame.making_state`).
 
     Returns:
         The trace, or None if the step has to be traced once more; and what the step reaches by now.
     """
     with found.claim.lock():
-        traced = trace_step(code, mesh, arguments, found.table, takes_late=True)
+        traced = trace_step(code, mesh, arguments, found.table, adopts_state=True)
     if not traced.made:
         return traced, found
     after = find()
-    if len(traced.late) == len(traced.made):
-        return trace_of_late_state(traced, mesh, arguments, found.table, after.table), after
+    if len(traced.adopted) == len(traced.made):
+        return adopt_state(traced, mesh, arguments, found.table, after.table), after
     if code.on_made is not None:
-        others = [one for one in traced.made if not any(one is late for late in traced.late)]
+        others = [one for one in traced.made if not any(one is other for other in traced.adopted)]
         code.on_made(others, not _keeps(after.table, others, code.name))
     return None, after
 

@@ -130,8 +130,9 @@ def _with_a_row_more(
             return _call(frame, function, structure, batch)[1]
 
     sums, made = frame.sums, list(frame.made)
-    late = StateTable.of([variable for variable, _ in made])
-    values = late.read()
+    # The other call writes these, too, and leaves values of its own trace in them.
+    made_table = StateTable.of([variable for variable, _ in made])
+    values = made_table.read()
     asked = 0 if frame.blocks is None else len(frame.blocks.asked)
     try:
         with trace_identity(object()):
@@ -146,7 +147,7 @@ def _with_a_row_more(
     finally:
         for _, leave in frame.made[len(made) :]:
             leave()
-        late.put(values)
+        made_table.put(values)
         frame.sums, frame.made[:] = sums, made
         if frame.blocks is not None:
             del frame.blocks.asked[asked:]

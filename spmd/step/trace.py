@@ -18,9 +18,9 @@ from spmd.errors import Remedy, StateError
 from spmd.proof import leaked_value_error, per_device_program
 from spmd.replica import BlockShapes, Frame, TracedPerReplica, is_per_replica, tracing
 from spmd.state import Kind, Recorded, Recorder, StateTable, adapters, is_backed, recording
+from spmd.step.adopted_state import AdoptedState, with_adopted_state
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.constants import with_constants
-from spmd.step.late_state import LateState, with_late_state
 from spmd.step.random_keys import resolve_keys
 from spmd.step.state_views import as_array, replica_state, run_in_replicas, trace_identity
 from spmd.topology import layout_of, target_of
@@ -135,7 +135,8 @@ class Trace:
         structure: of the result.
         results: the leaves of the result.
         made: variables that the step made.
-        late: those of them that became state: their last values are further outputs (see `with_late_state`).
+        adopted: those of them that became state: their last values are further outputs, until `adopt_state` has
+            made state of them.
         gathers_rows: whether it gathers rows between replicas, padding included.
         has_unsure_rows: see `Frame`.
     """
@@ -146,7 +147,7 @@ class Trace:
     structure: TreeStructure
     results: list[Result]
     made: list[LibraryVariable]
-    late: list[LibraryVariable]
+    adopted: list[LibraryVariable]
     gathers_rows: bool
     has_unsure_rows: bool
 
@@ -164,7 +165,7 @@ def trace_step(
     *,
     building: bool = False,
     is_first: bool = False,
-    takes_late: bool = False,
+    adopts_state: bool = False,
     blocks: BlockShapes | None = None,
 ) -> Trace:
     """Traces a step.
@@ -176,7 +177,7 @@ def trace_step(
         table: the state that the step found.
         building: trace for nothing but the variables that objects make when they are first used.
         is_first: see `Frame`.
-        takes_late: whether variables that are made for good become state (`trace_of_late_state`).
+        adopts_state: whether variables that are made for good become state (`adopt_state`).
         blocks: of replicas that may have different numbers of rows: trace the program of one of them. Its
             collectives are there, but it cannot run by itself (see `lockstep`).
 
@@ -198,15 +199,15 @@ def trace_step(
         is_first=is_first,
         blocks=blocks,
     )
-    late: LateState | None = None
+    adopted: AdoptedState | None = None
 
     def body(
         state: Arrays, split: Arrays, masks: Arrays, whole: Arrays
     ) -> tuple[Arrays, Arrays, Arrays]:
-        nonlocal structure, results, late
-        if takes_late:
-            late = LateState(frame)
-            frame.making_state = late.making
+        nonlocal structure, results, adopted
+        if adopts_state:
+            adopted = AdoptedState(table, frame.made)
+            frame.making_state = adopted.making
         values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
         with tracing(frame), table.lifted(values):
             args, kwargs = arguments.rebuild(split, whole, masks)
@@ -216,12 +217,12 @@ def trace_step(
                 out = code.inline(frame, args, kwargs)
             new_values = table.read()
             structure, results, leaves = _flatten_result(out, code.name)
-            late_values = late.read() if late else []
+            adopted_values = adopted.read() if adopted else []
         new_state = [
             old if new is value else new[None] if own else new
             for old, value, new, own in zip(state, values, new_values, local, strict=True)
         ]
-        return new_state, [leaf[None] for leaf in leaves], [*leaves, *late_values]
+        return new_state, [leaf[None] for leaf in leaves], [*leaves, *adopted_values]
 
     layout = layout_of(mesh)
     inputs = _abstract_state(table, layout.replicas), *arguments.abstract()
@@ -253,16 +254,16 @@ def trace_step(
         structure,
         results,
         made,
-        late.variables if late else [],
+        adopted.variables if adopted else [],
         frame.gathers_rows,
         frame.has_unsure_rows,
     )
 
 
-def trace_of_late_state(
+def adopt_state(
     trace: Trace, mesh: Mesh, arguments: Arguments, before: StateTable, after: StateTable
 ) -> Trace | None:
-    """Makes of the trace of a step that has made state the one of a step that has found it.
+    """Rewrites the trace of a step that made state as if it had found it.
 
     Args:
         trace: of the step that made it.
@@ -272,22 +273,22 @@ def trace_of_late_state(
         after: the state that it finds now.
 
     Returns:
-        The trace; None if only another call of the step's function tells.
+        The trace; None if the step has to be traced again.
     """
     call, constants = trace.outer.jaxpr.eqns[-1], trace.inputs.constants
     known = dict(zip(trace.outer.jaxpr.constvars, trace.outer.consts, strict=True))
-    own = trace.jaxpr
-    if not trace.late or not all(one in known for one in call.invars[:constants]):
+    jaxpr = trace.jaxpr
+    if not trace.adopted or not all(one in known for one in call.invars[:constants]):
         return None
     program = ClosedJaxpr(
-        own.replace(
-            constvars=own.invars[:constants],
-            invars=own.invars[constants:],
-            debug_info=own.debug_info.with_unknown_names(),
+        jaxpr.replace(
+            constvars=jaxpr.invars[:constants],
+            invars=jaxpr.invars[constants:],
+            debug_info=jaxpr.debug_info.with_unknown_names(),
         ),
         [known[one] for one in call.invars[:constants]],
     )
-    run = with_late_state(program, trace.late, before, after)
+    run = with_adopted_state(program, trace.adopted, before, after)
     if run is None:
         return None
 
@@ -308,14 +309,14 @@ def trace_of_late_state(
         jaxpr=jaxpr,
         inputs=Inputs(len(jaxpr.invars) - sum(sizes), *sizes),
         made=[],
-        late=[],
+        adopted=[],
     )
 
 
 def _on_replicas(
     body: Callable[..., PyTree], mesh: Mesh, local: Sequence[bool]
 ) -> Callable[..., PyTree]:
-    """Makes of a replica's program that of all: it takes state, what is split, masks and what is whole."""
+    """Maps a replica's program, of state, what is split, masks and what is whole, over all replicas."""
     layout = layout_of(mesh)
     each, one = layout.rows.spec, layout.whole.spec
     state_specs = [each if own else one for own in local]

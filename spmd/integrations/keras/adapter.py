@@ -84,10 +84,10 @@ class KerasAdapter(Adapter):
         return lifting(variables)
 
     def building(
-        self, things: Sequence[KerasObject], *, takes_late: bool = False
+        self, things: Sequence[KerasObject], *, adopts_state: bool = False
     ) -> contextlib.AbstractContextManager[None] | None:
         unbuilt = [part for part in parts_of(things) if not is_built(part)]
-        if takes_late:  # what optimizers make, `apply_summed` tells
+        if adopts_state:  # `build_in_step` reports what optimizers make
             unbuilt = [part for part in unbuilt if not isinstance(part, keras.optimizers.Optimizer)]
         return deferring() if unbuilt else None
 

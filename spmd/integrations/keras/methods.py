@@ -44,7 +44,7 @@ def _replaced(own: dict[str, Any], attributes: Mapping[str, object]) -> Generato
 def replica_methods(part: KerasObject) -> dict[str, Method]:
     """Makes the methods of an object for one replica's code, by name."""
     if isinstance(part, keras.optimizers.Optimizer):
-        return {"apply": functools.partial(apply_summed, part, part.apply)}
+        return {"apply": functools.partial(apply_summed, part.apply)}
     if isinstance(part, keras.random.SeedGenerator):
         # The state stays equal on all replicas; only what is drawn from it differs.
         return {"next": functools.partial(_draw, part.next)}

@@ -1,7 +1,8 @@
 """Optimizers of Keras in a replica: gradients are summed once, and a scaled loss needs no branch.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_optimizers.py runs on every supported version:
-`Optimizer._trainable_variables` and `._overwrite_variable_with_gradient`, `LossScaleOptimizer._common_apply`.
+`Optimizer._trainable_variables` and `._overwrite_variable_with_gradient`, `LossScaleOptimizer._common_apply`, and
+that `Optimizer.apply` builds an optimizer that is not `built`, in a scope of its name.
 """
 
 import contextvars
@@ -20,23 +21,35 @@ _SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", d
 
 
 def apply_summed(
-    optimizer: Optimizer,
     apply: Method,
     /,
     grads: Iterable[jax.Array | None],
     trainable_variables: Sequence[Variable] | None = None,
 ) -> None:
     """Calls an optimizer's `apply` with gradients that are summed over the replicas, unless they are."""
-    frame = current_frame()
-    if trainable_variables and not optimizer.built and frame and frame.making_state:
-        # As Keras does it, but the step hears of it.
-        with frame.making_state(), keras.name_scope(optimizer.name, caller=optimizer):
-            optimizer.build(trainable_variables)
     if _SUMMED.get():
         return apply(grads, trainable_variables)
     with assigned(_SUMMED, True):
         arrays = [grad if grad is None else jnp.asarray(grad) for grad in grads]
         return apply(sum_gradients(arrays), trainable_variables)
+
+
+def build_in_step(
+    apply: Method,
+    /,
+    self: Optimizer,
+    grads: Iterable[jax.Array | None],
+    trainable_variables: Iterable[Variable] | None = None,
+) -> None:
+    """Wraps `Optimizer.apply`: reports to the step the slots that an optimizer makes at its first call."""
+    if trainable_variables is None:
+        return apply(self, grads)
+    grads, variables, frame = list(grads), list(trainable_variables), current_frame()
+    if grads and not self.built and frame is not None and frame.making_state is not None:
+        with frame.making_state(), keras.name_scope(self.name, caller=self):
+            self.build(variables)
+            self.built = True
+    return apply(self, grads, variables)
 
 
 def take_aggregation(

@@ -224,6 +224,14 @@ def _engine_patches() -> tuple[Patch, ...]:
             *(optimizer, "apply", server_rules.apply_on_servers),
             "gradients are sent to parameter servers",
         ),
+        *(
+            around(
+                *(each, "apply", optimizers.build_in_step),
+                "a step is traced once if it hears of the slots that are made in it",
+                "self grads trainable_variables",
+            )
+            for each in (optimizer, scaled)
+        ),
         around(
             *(optimizer, "add_variable_from_reference", server_rules.bind_slot),
             "slots live on the servers of their variables",

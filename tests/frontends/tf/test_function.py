@@ -941,3 +941,21 @@ def test_what_gets_texts_is_a_program_without_them() -> None:
         assert double(tf.constant(1.0), {"name": tf.constant("a")}) == 2
     assert double(tf.constant(1.0), "a") == 2
     assert double.experimental_get_tracing_count() == 1
+
+
+def test_a_custom_loop_without_a_strategy_is_traced_once():
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    optimizer, traces = tf.keras.optimizers.Adam(0.1), []
+
+    @tf.function
+    def train(x):
+        traces.append(1)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x) ** 2)
+        weights = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        return loss
+
+    losses = [float(train(tf.ones((4, 2)))) for _ in range(3)]
+    assert losses[2] < losses[1] < losses[0]
+    assert len(traces) == 1
