@@ -208,7 +208,8 @@ def take_variables(
 ) -> object:
     """Wraps `Optimizer.apply`: trains `tf.Variable`, with gradients that may be gathered in variables."""
     grads = [grad.value() if isinstance(grad, Variable) else _array(grad) for grad in grads]
-    if trainable_variables is not None:
+    # Keras does nothing without gradients, whatever the variables.
+    if grads and trainable_variables is not None:
         grads, variables = whole_pairs(grads, list(trainable_variables))
         trainable_variables = [*map(as_weight, variables)]
     return apply(self, grads, trainable_variables)
