@@ -98,7 +98,8 @@ def test_no_step_of_several_workers_is_lost_or_counted_twice(options, cluster, t
     assert all(step == variable for step, variable in saved.steps)
     if "save_checkpoints_steps" in options:
         assert steps == [0, 7, 14, 21, 28, 35, 40]
-    assert seen.losses[-1] < seen.losses[0] / 10
+    # Not the last one: a worker that was late may have computed it with old values.
+    assert min(seen.losses) < seen.losses[0] / 10
 
 
 def test_training_goes_on_where_it_ended(cluster, tmp_path):
