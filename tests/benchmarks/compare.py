@@ -92,7 +92,7 @@ def compare(workload: Workload, peers: str, digits: str) -> Iterator[dict[str, o
 
 def _seconds_to_start(
     commands: Mapping[str, Sequence[Command]],
-) -> dict[str, tuple[float, float]]:
+) -> dict[str, tuple[float, ...]]:
     """Measures how long programs, which have run before, take to their first step: the first time, and the next.
 
     Returns:
@@ -108,10 +108,7 @@ def _seconds_to_start(
                 second = seconds_to_first_step(command) if name == OURS else first
             found[name].append((first, second))
     return {
-        name: (statistics.median(firsts), statistics.median(seconds))
-        for name, (firsts, seconds) in (
-            (name, zip(*each, strict=True)) for name, each in found.items()
-        )
+        name: tuple(map(statistics.median, zip(*each, strict=True))) for name, each in found.items()
     }
 
 
