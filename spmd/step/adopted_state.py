@@ -15,7 +15,6 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 
 from spmd import _jax_internals
-from spmd.errors import StateError
 from spmd.replica import computing_at_once
 from spmd.state import Kind, StateTable
 from spmd.typing import LibraryVariable
@@ -50,9 +49,6 @@ class AdoptedState:
 
         If that code writes other state, or stands in a loop, a branch or a tape, adopts none: the step has to be
         traced again. What it writes to the variables that it makes is their initial value all the same.
-
-        Raises:
-            StateError: it writes a value of the step to them.
         """
         before, count = self._table.read(), len(self._made)
         with computing_at_once():
@@ -61,13 +57,6 @@ class AdoptedState:
         if not made.slots:
             return
         values = made.read()
-        for slot, value in zip(made.slots, values, strict=True):
-            if isinstance(value, Tracer):
-                name = getattr(slot.variable, "path", slot.name)
-                raise StateError(
-                    f"The initial value of {name!r} is computed by the step that makes it, but the variable outlives "
-                    "the step. Make it before the step, as by optimizer.build(model.trainable_variables)."
-                )
         variable, leave = self._made[-1]
 
         def leave_written() -> None:
@@ -79,7 +68,9 @@ class AdoptedState:
             self._trace == _jax_internals.trace_state()
             and not _jax_internals.is_interposed()
             and self._table.holds(before)
+            and len(values) == len(made.slots)
             and all(isinstance(value, jax.Array) for value in values)
+            and not any(isinstance(value, Tracer) for value in values)
             and all(slot.kind is Kind.MIRRORED for slot in made.slots)
         ):
             first = len(self.variables)

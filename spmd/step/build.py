@@ -381,9 +381,10 @@ def _trace_with_adopted_state(
     after = find()
     if len(traced.adopted) == len(traced.made):
         return adopt_state(traced, mesh, arguments, found.table, after.table), after
+    others = [one for one in traced.made if not any(one is other for other in traced.adopted)]
+    is_kept = _keeps(after.table, others, code.name)
     if code.on_made is not None:
-        others = [one for one in traced.made if not any(one is other for other in traced.adopted)]
-        code.on_made(others, not _keeps(after.table, others, code.name))
+        code.on_made(others, not is_kept)
     return None, after
 
 
@@ -399,8 +400,8 @@ def _keeps(table: StateTable, made: Sequence[LibraryVariable], step: str) -> boo
         if any(isinstance(one, Tracer) for one in jax.tree.leaves(slot.adapter.get(slot.variable))):
             raise StateError(
                 f"The initial value of {slot.name} is computed by the step {step!r}, which makes it, but the variable "
-                "outlives the step. Make it before the step, or of a value that does not depend on the step's "
-                "arguments and state."
+                "outlives the step. Make it before the step, as by optimizer.build(model.trainable_variables), or of a value "
+                "that does not depend on the step's arguments and state."
             )
     return bool(kept)
 
