@@ -16,8 +16,9 @@ def of_main_thread() -> str:
         The function and the line, as in `"CheckpointManager.save (train.py:31)"`, or the line alone; empty if
         no script runs.
     """
-    frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
-    return of(frames.get(threading.main_thread().ident or 0))
+    main = threading.main_thread().ident or 0
+    # Under no name: this function's own frame, which is among them, would keep all of them and what they hold.
+    return of(sys._current_frames().get(main))  # pyright: ignore[reportPrivateUsage]
 
 
 def of(frame: FrameType | None) -> str:

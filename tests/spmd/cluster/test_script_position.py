@@ -1,6 +1,9 @@
 """Where in its script a process is."""
 
+import gc
 import sys
+import threading
+import weakref
 
 from spmd.cluster import script_position
 
@@ -51,3 +54,22 @@ def test_it_is_the_main_thread_that_counts(run_python):
         "over.wait(100)\n"
         "assert seen == ['Event.wait (<string>:10)'], seen\n",
     )
+
+
+def test_a_look_keeps_nothing_that_the_main_thread_holds():
+    class Large:
+        pass
+
+    def hold():
+        held = Large()
+        thread = threading.Thread(target=script_position.of_main_thread)
+        thread.start()
+        thread.join()
+        return weakref.ref(held)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert hold()() is None
+    finally:
+        gc.enable()
