@@ -168,6 +168,8 @@ class ModelStep(Searched):
             fetches = outputs["predictions"] = spec.predictions
         with graph.as_default():
             optional = _run(graph, fetches, dict(names.values()), asked)
+        if graph.tape is not None:
+            graph.tape.reset()  # which would be told of what each step writes, as long as the graph is kept
         self._hidden[:] = [Made(graph, spec, names, optional)]
         return outputs
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from spmd.state import WRITE_OBSERVERS
 from tests.frontends.tf.estimator.models import X, Y, by_hand, data, linear
 
 
@@ -35,6 +36,13 @@ def test_training_is_gradient_descent(make):
     assert values(estimator) == pytest.approx([weight, bias], rel=1e-5)
     assert estimator.get_variable_names() == ["dense/bias", "dense/kernel", "global_step"]
     assert estimator.get_variable_value("global_step:0") == 13
+
+
+def test_no_tape_is_told_of_the_steps_of_an_estimator(make):
+    before = set(WRITE_OBSERVERS)
+    estimator = make().train(data(10), steps=3)
+    assert set(WRITE_OBSERVERS) <= before
+    assert estimator.get_variable_value("global_step") == 3
 
 
 def test_replicas_take_a_batch_each(make):
