@@ -4,16 +4,21 @@ Each function says which internal it stands for.
 """
 
 import contextlib
+import contextvars
 import dataclasses
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+import jax
 import numpy as np
-from jax._src import ad_util, config, core, distributed, hardware_utils, xla_bridge
+from jax._src import ad_util, compiler, config, core, distributed, hardware_utils, xla_bridge
 from jax._src.export import shape_poly
+from jax._src.interpreters import mlir
 from jax._src.interpreters import partial_eval as pe
+from jax._src.lib import xla_client  # pyright: ignore[reportPrivateImportUsage]
 from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from jax.extend.mlir import ir
 
 from spmd.source_lines import is_user_file
 
@@ -24,6 +29,8 @@ _CASTS = frozenset({"pvary", "pcast"})
 _NOT_TO_REPEAT = frozenset(
     {"device_put", "pure_callback", "io_callback", "debug_callback", "rng_uniform"}
 )
+# In the name of what calls Python from a program: the function is known to its process alone.
+_CALLBACK = b"callback"
 _LINEAR = frozenset({"add", "sub", "mul", "neg", "convert_element_type"})
 
 
@@ -103,6 +110,110 @@ def tpu_chips() -> int:
     Stands for `jax._src.hardware_utils.num_available_tpu_chips_and_device_id`, which has no public name.
     """
     return hardware_utils.num_available_tpu_chips_and_device_id()[0]
+
+
+class Source(NamedTuple):
+    """What XLA compiles.
+
+    Attributes:
+        program: StableHLO, as MLIR's bytecode.
+        options: XLA's, as a protocol buffer.
+        devices: ids of the devices that run it.
+    """
+
+    program: bytes
+    options: bytes
+    devices: Sequence[int]
+
+
+CompileFirst = Callable[[Source], bytes | None]
+
+
+class _Compiling:
+    """A block in which a function compiles first; what it returned last is what the cache gets.
+
+    XLA writes an executable that was read itself without some of its functions.
+    """
+
+    def __init__(self, compile_first: CompileFirst) -> None:
+        self.compile_first = compile_first
+        self.loaded: Any = None
+        self.serialized = b""
+
+    def serialize(self) -> bytes:
+        """Stands for the method of an executable."""
+        return self.serialized
+
+
+_compiling: contextvars.ContextVar[_Compiling | None] = contextvars.ContextVar(
+    "compiling", default=None
+)
+_compile_here = compiler.backend_compile_and_load
+_write_to_cache = compiler._cache_write  # pyright: ignore[reportPrivateUsage]
+
+
+@contextlib.contextmanager
+def compiling_by(compile_first: CompileFirst) -> Generator[None]:
+    """Hands what XLA has to compile for processors on this thread to a function first; what JAX's cache holds it has not.
+
+    Stands for `jax._src.compiler.backend_compile_and_load` and `_cache_write`, which have no public names.
+
+    Args:
+        compile_first: returns what `compiled` makes of the source, in this process or another one; None to have the
+            program compiled as without it. Programs that call Python are compiled so anyway.
+    """
+    compiler.backend_compile_and_load = _compile_and_load
+    compiler._cache_write = _cache_write  # pyright: ignore[reportPrivateUsage]
+    token = _compiling.set(_Compiling(compile_first))
+    try:
+        yield
+    finally:
+        _compiling.reset(token)
+
+
+def _compile_and_load(
+    backend: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Sequence[Any]
+) -> Any:
+    compiling, found = _compiling.get(), None
+    if compiling is not None and backend.platform == "cpu" and not host_callbacks:
+        devices = [device.id for device in executable_devices]
+        program = mlir.module_to_bytecode(module)
+        if _CALLBACK not in program:
+            found = compiling.compile_first(Source(program, options.SerializeAsString(), devices))
+        if found is not None:
+            with contextlib.suppress(jax.errors.JaxRuntimeError):
+                loaded = backend.deserialize_executable(found, executable_devices, options)
+                compiling.loaded, compiling.serialized = loaded, found
+                return loaded
+    return _compile_here(backend, module, executable_devices, options, host_callbacks)
+
+
+def _cache_write(
+    key: str, seconds: float, name: str, backend: Any, executable: Any, *others: Any
+) -> None:
+    compiling = _compiling.get()
+    if compiling is not None and executable is compiling.loaded:
+        executable = compiling
+    _write_to_cache(key, seconds, name, backend, executable, *others)
+
+
+def compiled(source: Source) -> bytes:
+    """Compiles what `compiling_by` handed on for processors, and returns the executable as bytes.
+
+    Stands for `jax._src.lib.xla_client`, and methods of a client, which have no public names.
+    """
+    client: Any = jax.devices("cpu")[0].client
+    devices = {device.id: device for device in client.devices()}
+    with mlir.make_ir_context():
+        module = ir.Module.parse(source.program)
+        executable = client.compile_and_load(
+            module,
+            executable_devices=xla_client.DeviceList(
+                tuple(devices[number] for number in source.devices)
+            ),
+            compile_options=xla_client.CompileOptions.ParseFromString(source.options),
+        )
+    return executable.serialize()
 
 
 def aval_of(atom: Var | Literal) -> ShapedArray:

@@ -42,6 +42,7 @@ WITHOUT = {
     "spmd/input/sources/tf_data.py",
     "spmd/integrations/keras/batch_functions.py",
     "spmd/integrations/keras/replica_steps.py",
+    "spmd/lowering/_compiler_main.py",
     "spmd/lowering/convolution.py",
     "spmd/servers/remote/_node_main.py",
     "spmd/servers/remote/gang.py",

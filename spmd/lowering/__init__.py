@@ -7,6 +7,8 @@ operation decide whether it pays. `for_cpu` rewrites every step that is compiled
 
 from spmd.lowering.compilation_cache import enable_compilation_cache as enable_compilation_cache
 from spmd.lowering.compilation_cache import keep_compiled_programs as keep_compiled_programs
+from spmd.lowering.compiler_process import compiling as compiling
+from spmd.lowering.compiler_process import expect_program as expect_program
 from spmd.lowering.cpu import Thresholds as Thresholds
 from spmd.lowering.cpu import for_cpu as for_cpu
 from spmd.lowering.cpu import lowered as lowered

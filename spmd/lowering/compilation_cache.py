@@ -86,6 +86,26 @@ def keep_compiled_programs() -> None:
             enable_compilation_cache()
 
 
+def holds_program(name: str) -> bool:
+    """Tells whether the cache holds a program of a name, which may be of other code: the next one is likely to be there.
+
+    Args:
+        name: as JAX has it, such as `"train_step"` of `jax.jit(train_step)`.
+
+    Examples:
+        >>> holds_program("of no name")
+        False
+    """
+    directory = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    if not directory or not jax.config.jax_enable_compilation_cache:  # type: ignore[attr-defined]
+        return False
+    try:
+        with os.scandir(directory) as entries:
+            return any(entry.name.startswith(f"jit_{name}-") for entry in entries)
+    except OSError:  # none yet, or one in a store
+        return False
+
+
 def _is_warning(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING
 

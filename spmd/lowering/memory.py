@@ -49,6 +49,8 @@ _DELAYS = (0.0, 0.001, 0.002, 0.004, 0.008)
 # A step that gets a new block takes longer, by the time in which the system clears it.
 _FIRST_TRIMS, _STEPS_PER_TRIM = 8, 50
 
+_is_shared = False
+
 
 def share_one_arena() -> bool:
     """Makes all threads of the process allocate from one heap; call it before the backend starts.
@@ -66,11 +68,23 @@ def share_one_arena() -> bool:
 
     Source: `mallopt(3)`.
     """
+    global _is_shared
     told_otherwise = "MALLOC_ARENA_MAX" in os.environ or "GLIBC_TUNABLES" in os.environ
     mallopt = None if told_otherwise else _mallopt()
     if mallopt is None or _jax_internals.backend_is_running() or _may_have_accelerators():
         return False
-    return bool(mallopt(_M_ARENA_MAX, 1))
+    _is_shared = bool(mallopt(_M_ARENA_MAX, 1))
+    return _is_shared
+
+
+def shares_one_arena() -> bool:
+    """Tells whether the threads of this process allocate from one heap, and wait for each other where they do it often.
+
+    Examples:
+        >>> shares_one_arena() in (True, False)
+        True
+    """
+    return _is_shared
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun
 from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import PaddedBatchError, StateError
-from spmd.lowering import lowered, without_reductions
+from spmd.lowering import expect_program, lowered, without_reductions
 from spmd.proof import (
     check_local_state_fits,
     check_no_captured_variables,
@@ -331,6 +331,8 @@ def find_and_trace(
         return Found(table, watch, StateClaim(table))
 
     found = find()
+    if platform_of(mesh) == "cpu" and not is_planned():
+        expect_program(code.name, found.table.size)
     adopts_state = blocks is None and not is_backed(found.table.variables)
     builders = found.table.builders()
     if builders and adopts_state and not found.table.builders(adopts_state=True):

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 
 from spmd.cluster import progress, start_health
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
-from spmd.lowering import Workspace, workspace_of
+from spmd.lowering import Workspace, compiling, workspace_of
 from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
 from spmd.replica import PerReplica, RowMask, is_per_replica, mask_of_lengths
 from spmd.state import Recorded, StateTable, backing_of, push, refreshed, times_backed
@@ -125,7 +125,7 @@ class Executable:
         with self._compiling:
             if self._compiled is None:
                 about_to_compile(self.program, self._compiler_options)
-                with progress.busy(f"compiles {self._name}"):
+                with progress.busy(f"compiles {self._name}"), compiling():
                     self._compiled = self.lowered.compile(compiler_options=self._compiler_options)
                 mesh = self.program.mesh
                 if self._changed.size:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 import spmd
 from spmd import _jax_internals
+from spmd.lowering import enable_compilation_cache
 
 ROOT = Path(spmd.__file__).parents[1]
 
@@ -333,3 +335,66 @@ def test_a_value_is_computed_again_outside_of_its_trace_from_what_is_known() -> 
     first, of_batch, itself, constant = made
     assert of_batch is None
     assert [float(one()) for one in (first, itself, constant)] == pytest.approx([1.995055, 3, 2])
+
+
+def _doubled_sum(mesh: jax.sharding.Mesh) -> Any:
+    def replica(x: jax.Array) -> jax.Array:
+        return jax.lax.psum(jnp.tanh(x).sum() * 2, "data")
+
+    spec = jax.sharding.PartitionSpec
+    return jax.jit(jax.shard_map(replica, mesh=mesh, in_specs=spec("data"), out_specs=spec()))
+
+
+@pytest.fixture
+def _empty_cache(tmp_path: Path) -> Iterator[None]:
+    before = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    enable_compilation_cache(tmp_path)
+    yield
+    enable_compilation_cache(before)
+
+
+@pytest.mark.usefixtures("_empty_cache")
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_program_is_compiled_from_what_another_process_may_get(first: int) -> None:
+    devices = np.array(jax.devices("cpu")[first : first + 2])
+    mesh, x = jax.sharding.Mesh(devices, "data"), np.arange(6.0, dtype=np.float32)
+    handed: list[_jax_internals.Source] = []
+
+    def compile_first(source: _jax_internals.Source) -> bytes:
+        handed.append(source)
+        return _jax_internals.compiled(source)
+
+    with _jax_internals.compiling_by(compile_first):
+        found = _doubled_sum(mesh)(x)
+    np.testing.assert_allclose(found, 2 * np.tanh(x).sum(), rtol=1e-6)
+    assert [source.devices for source in handed] == [[first, first + 1]]
+    _doubled_sum(mesh)(x + 1)  # outside of the block
+    assert len(handed) == 1
+
+
+@pytest.mark.usefixtures("_empty_cache")
+@pytest.mark.parametrize("answer", [None, b"no executable"])
+def test_what_another_process_does_not_compile_is_compiled_here(answer: bytes | None) -> None:
+    asked = []
+
+    def compile_first(source: _jax_internals.Source) -> bytes | None:
+        asked.append(source)
+        return answer
+
+    x = np.arange(11.0, dtype=np.float32)
+    with _jax_internals.compiling_by(compile_first):
+        found = jax.jit(lambda x: x * 5)(x)
+    assert found[2] == 10
+    assert len(asked) == 1
+
+
+def test_a_program_that_calls_python_is_compiled_here() -> None:
+    asked = []
+
+    def call(x: jax.Array) -> jax.Array:
+        return jax.pure_callback(lambda value: np.asarray(value) + 1, x, x)
+
+    with _jax_internals.compiling_by(asked.append):
+        found = jax.jit(call)(np.float32(2.0))
+    assert found == 3
+    assert asked == []
