@@ -41,7 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
         flags = os.environ.get("XLA_FLAGS", "")
         if COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()
-        os.environ["JAXTRIBUTE_COMPILER_PROCESS"] = "0"  # it would take longer to start
+        # It would take longer to start.
+        os.environ.setdefault("JAXTRIBUTE_COMPILER_PROCESS", "0")
     spmd.simulate_devices(8)
 
 

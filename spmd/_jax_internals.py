@@ -6,6 +6,7 @@ Each function says which internal it stands for.
 import contextlib
 import contextvars
 import dataclasses
+import logging
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -22,6 +23,8 @@ from jax.extend.mlir import ir
 
 from spmd.source_lines import is_user_file
 
+_LOG = logging.getLogger("spmd.lowering")
+
 # Operations that are run to find a constant, and the elements that one of them may take: shapes are made of fewer.
 _MOST_FOLDED, _LARGEST_FOLDED = 64, 1 << 16
 # Which only change what replicas are known to share.
@@ -29,8 +32,8 @@ _CASTS = frozenset({"pvary", "pcast"})
 _NOT_TO_REPEAT = frozenset(
     {"device_put", "pure_callback", "io_callback", "debug_callback", "rng_uniform"}
 )
-# In the name of what calls Python from a program: the function is known to its process alone.
-_CALLBACK = b"callback"
+# Part of the name of each custom call into Python; the function exists in this process only.
+_CALLBACK = b"_python_cpu_callback"
 _LINEAR = frozenset({"add", "sub", "mul", "neg", "convert_element_type"})
 
 
@@ -112,8 +115,8 @@ def tpu_chips() -> int:
     return hardware_utils.num_available_tpu_chips_and_device_id()[0]
 
 
-class Source(NamedTuple):
-    """What XLA compiles.
+class CompileRequest(NamedTuple):
+    """What XLA is to compile.
 
     Attributes:
         program: StableHLO, as MLIR's bytecode.
@@ -126,13 +129,13 @@ class Source(NamedTuple):
     devices: Sequence[int]
 
 
-CompileFirst = Callable[[Source], bytes | None]
+CompileFirst = Callable[[CompileRequest], bytes | None]
 
 
-class _Compiling:
-    """A block in which a function compiles first; what it returned last is what the cache gets.
+class _Offer:
+    """State of a block of `offering_compilations`: its function, and the executable that came of it last.
 
-    XLA writes an executable that was read itself without some of its functions.
+    Serializing an executable that was deserialized loses some of its functions, so that the cache gets the bytes.
     """
 
     def __init__(self, compile_first: CompileFirst) -> None:
@@ -145,73 +148,86 @@ class _Compiling:
         return self.serialized
 
 
-_compiling: contextvars.ContextVar[_Compiling | None] = contextvars.ContextVar(
-    "compiling", default=None
-)
-_compile_here = compiler.backend_compile_and_load
-_write_to_cache = compiler._cache_write  # pyright: ignore[reportPrivateUsage]
+_offer: contextvars.ContextVar[_Offer | None] = contextvars.ContextVar("offer", default=None)
+# What the two functions of JAX were before they were replaced.
+_originals: dict[str, Any] = {}
 
 
 @contextlib.contextmanager
-def compiling_by(compile_first: CompileFirst) -> Generator[None]:
-    """Hands what XLA has to compile for processors on this thread to a function first; what JAX's cache holds it has not.
+def offering_compilations(compile_first: CompileFirst) -> Generator[None]:
+    """Offers each program that this thread compiles for processors in a `with` block to a function first.
 
-    Stands for `jax._src.compiler.backend_compile_and_load` and `_cache_write`, which have no public names.
+    Programs found in JAX's cache are not compiled, and not offered; nor are those that call Python.
+
+    Stands for `jax._src.compiler.backend_compile_and_load` and `_cache_write`, which have no public names. A version
+    of JAX without them compiles as ever.
 
     Args:
-        compile_first: returns what `compiled` makes of the source, in this process or another one; None to have the
-            program compiled as without it. Programs that call Python are compiled so anyway.
+        compile_first: returns what `compile_to_bytes` makes of the request, in this process or another one. None, or
+            an error, has the program compiled here.
     """
-    compiler.backend_compile_and_load = _compile_and_load
-    compiler._cache_write = _cache_write  # pyright: ignore[reportPrivateUsage]
-    token = _compiling.set(_Compiling(compile_first))
+    if not _originals:
+        for name, function in (
+            ("backend_compile_and_load", _compile_and_load),
+            ("_cache_write", _write_to_cache),
+        ):
+            if hasattr(compiler, name):
+                _originals[name] = getattr(compiler, name)
+                setattr(compiler, name, function)
+    token = _offer.set(_Offer(compile_first))
     try:
         yield
     finally:
-        _compiling.reset(token)
+        _offer.reset(token)
 
 
 def _compile_and_load(
-    backend: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Sequence[Any]
+    backend: Any, module: Any, devices: Any, options: Any, *others: Any, **named: Any
 ) -> Any:
-    compiling, found = _compiling.get(), None
-    if compiling is not None and backend.platform == "cpu" and not host_callbacks:
-        devices = [device.id for device in executable_devices]
-        program = mlir.module_to_bytecode(module)
-        if _CALLBACK not in program:
-            found = compiling.compile_first(Source(program, options.SerializeAsString(), devices))
-        if found is not None:
-            with contextlib.suppress(jax.errors.JaxRuntimeError):
-                loaded = backend.deserialize_executable(found, executable_devices, options)
-                compiling.loaded, compiling.serialized = loaded, found
-                return loaded
-    return _compile_here(backend, module, executable_devices, options, host_callbacks)
+    offer = _offer.get()
+    if offer is not None and backend.platform == "cpu" and not any(others) and not named:
+        try:
+            program = mlir.module_to_bytecode(module)
+            ids = [device.id for device in devices]
+            if _CALLBACK not in program:
+                request = CompileRequest(program, options.SerializeAsString(), ids)
+                found = offer.compile_first(request)
+                if found is not None:
+                    loaded = backend.deserialize_executable(found, devices, options)
+                    offer.loaded, offer.serialized = loaded, found
+                    return loaded
+        except Exception:
+            _LOG.debug("A program that was compiled elsewhere cannot be used.", exc_info=True)
+    return _originals["backend_compile_and_load"](
+        backend, module, devices, options, *others, **named
+    )
 
 
-def _cache_write(
+def _write_to_cache(
     key: str, seconds: float, name: str, backend: Any, executable: Any, *others: Any
 ) -> None:
-    compiling = _compiling.get()
-    if compiling is not None and executable is compiling.loaded:
-        executable = compiling
-    _write_to_cache(key, seconds, name, backend, executable, *others)
+    offer = _offer.get()
+    if offer is not None and executable is offer.loaded:
+        executable = offer
+    _originals["_cache_write"](key, seconds, name, backend, executable, *others)
 
 
-def compiled(source: Source) -> bytes:
-    """Compiles what `compiling_by` handed on for processors, and returns the executable as bytes.
+def compile_to_bytes(request: CompileRequest) -> bytes:
+    """Compiles a program for processors, and returns the executable as bytes.
 
     Stands for `jax._src.lib.xla_client`, and methods of a client, which have no public names.
+
+    Args:
+        request: what `offering_compilations` gave.
     """
     client: Any = jax.devices("cpu")[0].client
     devices = {device.id: device for device in client.devices()}
+    chosen = tuple(devices[number] for number in request.devices)
     with mlir.make_ir_context():
-        module = ir.Module.parse(source.program)
         executable = client.compile_and_load(
-            module,
-            executable_devices=xla_client.DeviceList(
-                tuple(devices[number] for number in source.devices)
-            ),
-            compile_options=xla_client.CompileOptions.ParseFromString(source.options),
+            ir.Module.parse(request.program),
+            executable_devices=xla_client.DeviceList(chosen),
+            compile_options=xla_client.CompileOptions.ParseFromString(request.options),
         )
     return executable.serialize()
 

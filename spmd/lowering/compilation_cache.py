@@ -86,24 +86,43 @@ def keep_compiled_programs() -> None:
             enable_compilation_cache()
 
 
-def holds_program(name: str) -> bool:
-    """Tells whether the cache holds a program of a name, which may be of other code: the next one is likely to be there.
+def knows_program(name: str, arrays: int) -> bool:
+    """Tells whether the program of a step is likely to be in the cache: `note_program` was called in the same directory.
 
     Args:
-        name: as JAX has it, such as `"train_step"` of `jax.jit(train_step)`.
+        name: of the step.
+        arrays: how many arrays of state it has.
 
     Examples:
-        >>> holds_program("of no name")
+        >>> knows_program("never noted", 1)
         False
     """
+    mark = _mark(name, arrays)
+    return mark is not None and mark.exists()
+
+
+def note_program(name: str, arrays: int) -> None:
+    """Notes that the program of a step has been compiled; see `knows_program`.
+
+    Args:
+        name: of the step.
+        arrays: how many arrays of state it has.
+    """
+    mark = _mark(name, arrays)
+    if mark is not None:
+        with contextlib.suppress(OSError):
+            mark.touch()
+
+
+def _mark(name: str, arrays: int) -> Path | None:
+    """Names the file that notes a program; None if there is no cache, or none that is a directory."""
     directory = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
     if not directory or not jax.config.jax_enable_compilation_cache:  # type: ignore[attr-defined]
-        return False
-    try:
-        with os.scandir(directory) as entries:
-            return any(entry.name.startswith(f"jit_{name}-") for entry in entries)
-    except OSError:  # none yet, or one in a store
-        return False
+        return None
+    # The process compiles for as many devices, and a name may be any text.
+    text = f"{name} {arrays} {len(jax.devices('cpu'))}"
+    mark = Path(directory, f"step-{hashlib.sha256(text.encode()).hexdigest()[:16]}")
+    return mark if mark.parent.is_dir() else None
 
 
 def _is_warning(record: logging.LogRecord) -> bool:

@@ -49,7 +49,7 @@ _DELAYS = (0.0, 0.001, 0.002, 0.004, 0.008)
 # A step that gets a new block takes longer, by the time in which the system clears it.
 _FIRST_TRIMS, _STEPS_PER_TRIM = 8, 50
 
-_is_shared = False
+_shares_arena = False
 
 
 def share_one_arena() -> bool:
@@ -68,23 +68,23 @@ def share_one_arena() -> bool:
 
     Source: `mallopt(3)`.
     """
-    global _is_shared
+    global _shares_arena
     told_otherwise = "MALLOC_ARENA_MAX" in os.environ or "GLIBC_TUNABLES" in os.environ
     mallopt = None if told_otherwise else _mallopt()
     if mallopt is None or _jax_internals.backend_is_running() or _may_have_accelerators():
         return False
-    _is_shared = bool(mallopt(_M_ARENA_MAX, 1))
-    return _is_shared
+    _shares_arena = bool(mallopt(_M_ARENA_MAX, 1))
+    return _shares_arena
 
 
 def shares_one_arena() -> bool:
-    """Tells whether the threads of this process allocate from one heap, and wait for each other where they do it often.
+    """Tells whether `share_one_arena` had its effect: threads wait for each other where they allocate often.
 
     Examples:
         >>> shares_one_arena() in (True, False)
         True
     """
-    return _is_shared
+    return _shares_arena
 
 
 @functools.cache

@@ -125,7 +125,7 @@ class Executable:
         with self._compiling:
             if self._compiled is None:
                 about_to_compile(self.program, self._compiler_options)
-                with progress.busy(f"compiles {self._name}"), compiling():
+                with progress.busy(f"compiles {self._name}"), compiling(self._name):
                     self._compiled = self.lowered.compile(compiler_options=self._compiler_options)
                 mesh = self.program.mesh
                 if self._changed.size:

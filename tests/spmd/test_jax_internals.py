@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.compilation_cache import compilation_cache
 
 import spmd
 from spmd import _jax_internals
@@ -346,55 +347,79 @@ def _doubled_sum(mesh: jax.sharding.Mesh) -> Any:
 
 
 @pytest.fixture
-def _empty_cache(tmp_path: Path) -> Iterator[None]:
+def cache_hits(tmp_path: Path) -> Iterator[list[str]]:
+    """Starts with an empty cache; lists what is found in it."""
+    hits: list[str] = []
+
+    def listen(event: str, **_: object) -> None:
+        if event.endswith("/cache_hits"):
+            hits.append(event)
+
     before = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
     enable_compilation_cache(tmp_path)
-    yield
-    enable_compilation_cache(before)
+    jax.monitoring.register_event_listener(listen)
+    try:
+        yield hits
+    finally:
+        jax.monitoring.unregister_event_listener(listen)
+        jax.config.update("jax_compilation_cache_dir", before)
+        compilation_cache.reset_cache()
 
 
-@pytest.mark.usefixtures("_empty_cache")
 @pytest.mark.parametrize("first", [0, 3])
-def test_a_program_is_compiled_from_what_another_process_may_get(first: int) -> None:
+def test_what_is_compiled_elsewhere_runs_here_and_from_the_cache(
+    cache_hits: list[str], first: int
+) -> None:
     devices = np.array(jax.devices("cpu")[first : first + 2])
     mesh, x = jax.sharding.Mesh(devices, "data"), np.arange(6.0, dtype=np.float32)
-    handed: list[_jax_internals.Source] = []
+    handed: list[_jax_internals.CompileRequest] = []
 
-    def compile_first(source: _jax_internals.Source) -> bytes:
-        handed.append(source)
-        return _jax_internals.compiled(source)
+    def compile_first(request: _jax_internals.CompileRequest) -> bytes:
+        handed.append(request)
+        return _jax_internals.compile_to_bytes(request)
 
-    with _jax_internals.compiling_by(compile_first):
-        found = _doubled_sum(mesh)(x)
-    np.testing.assert_allclose(found, 2 * np.tanh(x).sum(), rtol=1e-6)
-    assert [source.devices for source in handed] == [[first, first + 1]]
-    _doubled_sum(mesh)(x + 1)  # outside of the block
-    assert len(handed) == 1
+    for times in range(2):
+        with _jax_internals.offering_compilations(compile_first):
+            found = _doubled_sum(mesh)(x)
+        np.testing.assert_allclose(found, 2 * np.tanh(x).sum(), rtol=1e-6)
+        assert [request.devices for request in handed] == [[first, first + 1]]
+        assert len(cache_hits) == times
+        jax.clear_caches()
 
 
-@pytest.mark.usefixtures("_empty_cache")
-@pytest.mark.parametrize("answer", [None, b"no executable"])
-def test_what_another_process_does_not_compile_is_compiled_here(answer: bytes | None) -> None:
-    asked = []
+def _fail(request: _jax_internals.CompileRequest) -> bytes | None:
+    raise OSError("of the other process")
 
-    def compile_first(source: _jax_internals.Source) -> bytes | None:
-        asked.append(source)
-        return answer
+
+@pytest.mark.usefixtures("cache_hits")
+@pytest.mark.parametrize("answer", [lambda request: None, lambda request: b"none", _fail])
+def test_what_is_not_compiled_elsewhere_is_compiled_here(answer: Any) -> None:
+    asked: list[_jax_internals.CompileRequest] = []
+
+    def compile_first(request: _jax_internals.CompileRequest) -> bytes | None:
+        asked.append(request)
+        return answer(request)
 
     x = np.arange(11.0, dtype=np.float32)
-    with _jax_internals.compiling_by(compile_first):
+    with _jax_internals.offering_compilations(compile_first):
         found = jax.jit(lambda x: x * 5)(x)
     assert found[2] == 10
     assert len(asked) == 1
 
 
-def test_a_program_that_calls_python_is_compiled_here() -> None:
-    asked = []
+def _callback(x: jax.Array) -> jax.Array:
+    return jax.pure_callback(lambda value: np.asarray(value) + 1, x, x)
 
-    def call(x: jax.Array) -> jax.Array:
-        return jax.pure_callback(lambda value: np.asarray(value) + 1, x, x)
 
-    with _jax_internals.compiling_by(asked.append):
-        found = jax.jit(call)(np.float32(2.0))
+def _named_callback(x: jax.Array) -> jax.Array:
+    return x + 1
+
+
+@pytest.mark.usefixtures("cache_hits")
+@pytest.mark.parametrize(("function", "times"), [(_callback, 0), (_named_callback, 1)])
+def test_only_what_calls_python_is_not_offered(function: Any, times: int) -> None:
+    asked: list[_jax_internals.CompileRequest] = []
+    with _jax_internals.offering_compilations(asked.append):
+        found = jax.jit(function)(np.float32(2.0))
     assert found == 3
-    assert asked == []
+    assert len(asked) == times
