@@ -56,6 +56,7 @@ FOREIGN = {
     "spmd.integrations.keras.variables": {"_value"},
     "spmd.integrations.keras.server_rules": {"_learning_rate", "_use_weight_decay"},
     "spmd.checkpoint.saving": {"_exit"},  # os._exit
+    "spmd.lowering._compiler_main": {"_exit"},
     "spmd.plan.worker": {"_exit"},
     "spmd.servers.remote._node_main": {"_exit"},
 }
