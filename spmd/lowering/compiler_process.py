@@ -209,7 +209,7 @@ def _free_memory() -> int:
     """Returns how many bytes this process may still take, by the machine and by its container; at most `_FREE`."""
     free = [_FREE]
     with contextlib.suppress(OSError, ValueError):
-        fields = _fields(Path("/proc/meminfo"))
+        fields = _numbers_in(Path("/proc/meminfo"))
         free.append(fields["MemAvailable:"] * 1024)
     # Control groups, of both versions; what is cached of files can be taken, too.
     for folder, limit, usage, cached in (
@@ -219,11 +219,11 @@ def _free_memory() -> int:
         group = Path("/sys/fs/cgroup", folder)
         with contextlib.suppress(OSError, ValueError):  # "max" is no number
             most, used = (int((group / name).read_text()) for name in (limit, usage))
-            free.append(most - used + _fields(group / "memory.stat").get(cached, 0))
+            free.append(most - used + _numbers_in(group / "memory.stat").get(cached, 0))
     return min(free)
 
 
-def _fields(path: Path) -> dict[str, int]:
+def _numbers_in(path: Path) -> dict[str, int]:
     lines = map(str.split, path.read_text().splitlines())
     return {line[0]: int(line[1]) for line in lines if len(line) > 1}
 
