@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import jax
 import numpy as np
-import orbax.checkpoint as ocp
 
 from spmd.errors import ExportError, Remedy
 from spmd.export.endpoint import (
@@ -178,7 +177,7 @@ def remove(path: str | os.PathLike[str]) -> None:
 def _read_arrays(folder: Path, specs: Sequence[ArraySpec]) -> list[HostArray]:
     if not specs:
         return []
-    with ocp.PyTreeCheckpointer() as checkpointer:
+    with _orbax().PyTreeCheckpointer() as checkpointer:
         restored = checkpointer.restore(folder)
     arrays = [np.asarray(restored[str(index)]) for index in range(len(specs))]
     for spec, array in zip(specs, arrays, strict=True):
@@ -305,7 +304,7 @@ def save(
             (folder / _file_of(name)).write_bytes(program)
         for part, pairs in arrays.items():
             if pairs:  # Orbax refuses to write nothing
-                with ocp.PyTreeCheckpointer() as checkpointer:
+                with _orbax().PyTreeCheckpointer() as checkpointer:
                     checkpointer.save(folder / part, {str(i): a for i, (_, a) in enumerate(pairs)})
         for name, source in (assets or {}).items():
             target = folder / name
@@ -381,3 +380,10 @@ def _put(target: StorePath, assets: frozenset[str]) -> Generator[Path]:
         with contextlib.suppress(OSError):  # it is complete; the next save deletes them
             for former in (target / name for name in names - kept):
                 former.rmtree() if former.is_dir() else former.unlink()
+
+
+def _orbax() -> Any:
+    # Slow to import, and most scripts that import this package write nothing.
+    import orbax.checkpoint
+
+    return orbax.checkpoint

@@ -9,6 +9,7 @@ import sys
 from importlib.util import find_spec
 
 from frontends.tf._keras_backend import VARIABLE, choose
+from frontends.tf.keras._late_pyplot import pyplot_when_used
 
 
 def require_jax_backend() -> None:
@@ -42,3 +43,5 @@ def require_jax_backend() -> None:
 
 
 require_jax_backend()
+with pyplot_when_used():
+    import keras as _keras  # noqa: F401
