@@ -14,7 +14,7 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, RowArray, integers_fit, read_batch
-from spmd.replica import HostPerReplica, PerReplica, RowLayout, RowMask, deal, share
+from spmd.replica import HostPerReplica, HostRows, PerReplica, RowLayout, RowMask, deal, share
 from spmd.topology import layout_of, place, place_all, place_own
 from spmd.typing import PyTree, Structure
 
@@ -50,6 +50,7 @@ class BatchPlacer:
         drop_remainder: bool = False,
         finish: Callable[[PyTree], PyTree] | None = None,
         scalars: bool = False,
+        for_one_step: bool = False,
     ) -> None:
         """Makes a placer; touches no device.
 
@@ -59,6 +60,7 @@ class BatchPlacer:
             drop_remainder: leave out global batches of fewer rows.
             finish: makes another batch, of as many rows, from a placed one.
             scalars: whether batches may hold scalars, which are one replica's.
+            for_one_step: whether each batch is for one step on the mesh, whose program may take it from the host.
         """
         self._layout = layout_of(mesh)
         self._replicas = self._layout.replicas
@@ -66,6 +68,7 @@ class BatchPlacer:
         self._drop_remainder = drop_remainder
         self._finish = finish
         self._scalars = scalars and finish is None
+        self._stays = for_one_step and finish is None and _is_host(mesh)
         self._lock = threading.Lock()
         self.full_rows = full_rows
         self._structure: Structure = None
@@ -181,6 +184,15 @@ class BatchPlacer:
                 for position in range(len(batch.leaves))
                 if position not in others
             ]
+            if self._stays and own.is_identity:
+                mask = RowMask(self._mask_of(layout), counts, rows_per_replica)
+                on_host = [
+                    HostRows(leaf, self._layout.rows, mask)
+                    for leaf in leaves
+                    if isinstance(leaf, np.ndarray)
+                ]
+                if len(on_host) == len(batch.leaves):
+                    return batch.rebuild(on_host)
             if len(mine.counts) == self._replicas:
                 arrays = place_all(leaves, self._layout.rows)
             else:
@@ -276,6 +288,11 @@ def _owned(batch: Batch, position: int, index: np.ndarray | None) -> RowArray:
         with np.errstate(over="ignore"):  # a float that is too large becomes infinite, as in JAX
             leaf = leaf.astype(dtype, order="C", copy=index is None)
     return leaf if index is None else leaf[index]
+
+
+def _is_host(mesh: Mesh) -> bool:
+    """Tells whether a mesh is one processor, whose programs take arrays on the host as fast as others."""
+    return [device.platform for device in mesh.devices.flat] == ["cpu"]
 
 
 def _nothing_like(scalar: RowArray) -> np.ndarray:

@@ -143,6 +143,11 @@ class PerReplica(ReplicaValue):
 
     __slots__ = ("array", "key", "mask", "num_replicas", "stacked")
 
+    def __init_subclass__(cls) -> None:
+        """Makes a subclass a pytree that has the same leaf; what becomes of the leaf is a `PerReplica`."""
+        super().__init_subclass__()
+        jax.tree_util.register_pytree_with_keys(cls, _flatten_with_key, _unflatten, _flatten)
+
     def __init__(
         self, array: jax.Array, num_replicas: int, *, stacked: bool, mask: RowMask | None = None
     ) -> None:

@@ -16,7 +16,14 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError, Remedy, some_of
-from spmd.replica import HostPerReplica, PerReplica, RowMask, TracedPerReplica, is_per_replica
+from spmd.replica import (
+    HostPerReplica,
+    HostRows,
+    PerReplica,
+    RowMask,
+    TracedPerReplica,
+    is_per_replica,
+)
 from spmd.state import adapter_of
 from spmd.step.python_numbers import NUMBERS, Place, as_traced, number_key
 from spmd.topology import layout_of, place_own
@@ -212,7 +219,7 @@ class Shortcut:
         self._keys = [leaf.key for leaf in parts.leaves]
         self._mask_of = [leaf.mask for leaf in parts.leaves]
 
-    def match(self, args: tuple[PyTree, ...]) -> tuple[list[jax.Array], list[RowMask]] | None:
+    def match(self, args: tuple[PyTree, ...]) -> tuple[list[AnyArray], list[RowMask]] | None:
         """Takes apart arguments of the same kind.
 
         Args:
@@ -225,10 +232,11 @@ class Shortcut:
         if structure != self._structure:
             return None
         masks: list[RowMask] = []
-        split: list[jax.Array] = []
+        split: list[AnyArray] = []
         for leaf, key, index in zip(leaves, self._keys, self._mask_of, strict=True):
-            if type(leaf) is not PerReplica:
-                if type(leaf) not in _SIMPLE or _fixed_key(leaf) != key:
+            kind = type(leaf)
+            if kind is not PerReplica and kind is not HostRows:
+                if kind not in _SIMPLE or _fixed_key(leaf) != key:
                     return None
                 continue
             if leaf.key != key:
@@ -236,7 +244,7 @@ class Shortcut:
             # Two leaves may share one mask in one call, and not in the next.
             if _mask_index(masks, leaf.mask) != index:
                 return None
-            split.append(leaf.array)
+            split.append(leaf.host if kind is HostRows else leaf.array)
         return split, masks
 
 

@@ -137,14 +137,14 @@ class Executable:
     # The hot path.
 
     def dispatch(
-        self, split: Sequence[jax.Array], masks: Sequence[RowMask], whole: Sequence[AnyArray]
+        self, split: Sequence[AnyArray], masks: Sequence[RowMask], whole: Sequence[AnyArray]
     ) -> PyTree:
         """Runs the program on arguments that it fits; does not wait for the result.
 
         A large program on processors waits for the last step on the same state: it is to compute in that one's memory.
 
         Args:
-            split: arrays that are split over the replicas.
+            split: arrays that are split over the replicas; of the only replica, arrays on the host too.
             masks: valid rows of the batches among them.
             whole: arrays that every replica gets.
 
@@ -307,7 +307,7 @@ class Executable:
     def _try_padding(
         self,
         compiled: jax.stages.Compiled,
-        split: Sequence[jax.Array],
+        split: Sequence[AnyArray],
         masks: Sequence[RowMask],
         whole: Sequence[AnyArray],
     ) -> None:
@@ -317,14 +317,14 @@ class Executable:
             mask = None if owner is None else masks[owner]
             # Blocks that are stacked are results of another step, and hold what that made of padding.
             if mask is not None and mask.padded and len(split[index]) == len(mask.array):
-                other = with_other_padding(split[index], mask)
+                other = with_other_padding(jnp.asarray(split[index]), mask)
                 if other is None:
                     return  # a single row shows nothing; the next padded batch may have more
                 others[index] = other
         self._tries_padding = False
         valid, rest = [mask.array for mask in masks], [self._place(value) for value in whole]
 
-        def values(rows: Sequence[jax.Array]) -> list[jax.Array]:
+        def values(rows: Sequence[AnyArray]) -> list[jax.Array]:
             fetched = self._refresh_state(rows, valid, rest)
             shardings = [aval.sharding for aval in self.program.changed_avals]
             copies = list(map(copied, self._last_changed, shardings))

@@ -67,7 +67,7 @@ class BatchFunction:
 
     def start(self) -> None:
         """Prepares for other data, whose first batch sets the number of rows of a full one."""
-        self._placer = BatchPlacer(self._mesh, None)
+        self._placer = BatchPlacer(self._mesh, None, for_one_step=True)
         self._draws = SharedDraws() if spans_processes(self._mesh) else None
 
     def __call__(self, state: PyTree, iterator: Iterator[Batch]) -> tuple[PyTree, PyTree]:
