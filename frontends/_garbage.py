@@ -1,20 +1,19 @@
-"""Python's garbage collector, and what imports of large libraries leave behind."""
+"""Python's garbage collector, and what the import of a front end leaves behind."""
 
 import contextlib
 import gc
 from collections.abc import Generator
 
-# Objects that the import of a large library makes, at least; and how many of its objects there are for each other.
-_LARGE, _MOST = 50_000, 2
+# With more objects before the import, a script has objects of its own, some of which may become garbage.
+_MOST_BEFORE = 50_000
 
 
 @contextlib.contextmanager
 def importing() -> Generator[None]:
-    """Makes a block that imports a large library, among whose objects Python need not look for garbage.
+    """Holds the garbage collector back while a front end is imported, and afterwards has it ignore what the import made.
 
     An import makes much that stays, JAX's most of all. Looking through all of it again and again takes a seventh of
-    the time of the import, and another tenth of a second when it has ended. So the collector waits for the end, and then
-    leaves alone what there is, if that is what the import has made, for the most part: other objects may become garbage.
+    the time of the import, and some of that once more when it has ended. `gc.unfreeze()` undoes the second.
 
     Examples:
         >>> import gc
@@ -32,8 +31,7 @@ def importing() -> Generator[None]:
     try:
         before = len(gc.get_objects())
         yield
-        made = len(gc.get_objects()) - before
-        if was_enabled and made > max(_LARGE, _MOST * before):
+        if was_enabled and before <= _MOST_BEFORE:
             gc.freeze()
     finally:
         if was_enabled:

@@ -14,8 +14,8 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, RowArray, integers_fit, read_batch
-from spmd.replica import HostPerReplica, HostRows, PerReplica, RowLayout, RowMask, deal, share
-from spmd.topology import layout_of, place, place_all, place_own
+from spmd.replica import HostPerReplica, PerReplica, RowLayout, RowMask, deal, share
+from spmd.topology import layout_of, logs_placements, place, place_all, place_own
 from spmd.typing import PyTree, Structure
 
 
@@ -184,15 +184,13 @@ class BatchPlacer:
                 for position in range(len(batch.leaves))
                 if position not in others
             ]
-            if self._stays and own.is_identity:
+            stay = self._stays and own.is_identity and not (others or logs_placements())
+            on_host = [leaf for leaf in leaves if type(leaf) is np.ndarray] if stay else []
+            if stay and len(on_host) == len(leaves):
                 mask = RowMask(self._mask_of(layout), counts, rows_per_replica)
-                on_host = [
-                    HostRows(leaf, self._layout.rows, mask)
-                    for leaf in leaves
-                    if isinstance(leaf, np.ndarray)
-                ]
-                if len(on_host) == len(batch.leaves):
-                    return batch.rebuild(on_host)
+                return batch.rebuild(
+                    [PerReplica.on_host(leaf, self._layout.rows, mask) for leaf in on_host]
+                )
             if len(mine.counts) == self._replicas:
                 arrays = place_all(leaves, self._layout.rows)
             else:

@@ -38,7 +38,6 @@ from spmd.replica.gradients import gather_gradients as gather_gradients
 from spmd.replica.gradients import sum_gradients as sum_gradients
 from spmd.replica.gradients import sum_over_replicas as sum_over_replicas
 from spmd.replica.gradients import sums_by_itself as sums_by_itself
-from spmd.replica.host_rows import HostRows as HostRows
 from spmd.replica.host_values import HostPerReplica as HostPerReplica
 from spmd.replica.host_values import is_text as is_text
 from spmd.replica.loss import average_loss as average_loss

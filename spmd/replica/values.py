@@ -11,7 +11,7 @@ rows repeat a valid row, so that arithmetic on them stays finite; nobody may cou
 
 import abc
 import dataclasses
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, cast
 
 import jax
@@ -124,7 +124,8 @@ class PerReplica(ReplicaValue):
     `jax.jit` see the global array, padding included.
 
     Attributes:
-        array: the array over the mesh, padding included.
+        host: the rows on the host, if they are there, see `on_host`.
+        placed: the array on the devices; None while the rows are on the host only.
         num_replicas: how many replicas there are, those of other processes included.
         stacked: whether the blocks are stacked along a new axis (else: concatenated).
         mask: the valid rows, or None if the value has no rows.
@@ -141,12 +142,7 @@ class PerReplica(ReplicaValue):
     Source: `tf.distribute.DistributedValues`.
     """
 
-    __slots__ = ("array", "key", "mask", "num_replicas", "stacked")
-
-    def __init_subclass__(cls) -> None:
-        """Makes a subclass a pytree that has the same leaf; what becomes of the leaf is a `PerReplica`."""
-        super().__init_subclass__()
-        jax.tree_util.register_pytree_with_keys(cls, _flatten_with_key, _unflatten, _flatten)
+    __slots__ = ("host", "key", "mask", "num_replicas", "placed", "stacked")
 
     def __init__(
         self, array: jax.Array, num_replicas: int, *, stacked: bool, mask: RowMask | None = None
@@ -162,17 +158,55 @@ class PerReplica(ReplicaValue):
                 rows.
         """
         # Plain attributes, because every step reads them; nobody should set them.
-        self.array = array
+        self.placed: jax.Array | None = array
+        self.host: np.ndarray[Any, Any] | None = None
         self.num_replicas = num_replicas
         self.stacked = stacked
         self.mask = mask
         # What a compiled program depends on.
-        self.key: Hashable = (array.shape, array.dtype, stacked, array.sharding)
+        self.key: tuple[Any, ...] = (array.shape, array.dtype, stacked, array.sharding)
+
+    @classmethod
+    def on_host(
+        cls,
+        rows: np.ndarray[Any, Any],
+        sharding: jax.sharding.Sharding,
+        mask: RowMask | None = None,
+    ) -> "PerReplica":
+        """Wraps rows of the only replica that stay on the host, until something reads them as an array on the device.
+
+        A step gives them to its program, without a transfer of their own.
+
+        Args:
+            rows: shape `(rows, ...)`, without padding. Nobody may write to them.
+            sharding: how they lie on the device.
+            mask: all rows are valid.
+
+        Examples:
+            >>> import numpy as np, spmd
+            >>> from spmd.topology import layout_of
+            >>> layout = layout_of(spmd.make_mesh(["cpu:0"]))
+            >>> rows = PerReplica.on_host(np.ones((2, 3), np.float32), layout.rows)
+            >>> rows.shape, rows.array.sharding == layout.rows
+            ((2, 3), True)
+        """
+        value = object.__new__(cls)
+        value.placed, value.host = None, rows
+        value.num_replicas, value.stacked, value.mask = 1, False, mask
+        value.key = (rows.shape, rows.dtype, False, sharding)
+        return value
+
+    @property
+    def array(self) -> jax.Array:
+        """The array over the mesh, padding included."""
+        if self.placed is None and self.host is not None:
+            self.placed = place(self.host, self.key[3])
+        return cast(jax.Array, self.placed)
 
     @property
     def mesh(self) -> jax.sharding.Mesh:
         """The mesh that the value is split over."""
-        sharding = self.array.sharding
+        sharding = self.key[3]
         assert isinstance(sharding, jax.sharding.NamedSharding)  # made with no other
         return cast(jax.sharding.Mesh, sharding.mesh)
 
@@ -187,13 +221,13 @@ class PerReplica(ReplicaValue):
     @property
     def block_shape(self) -> tuple[int, ...]:
         """Shape of one replica's block, padding included."""
-        shape = self.array.shape
+        shape = self.key[0]
         return shape[1:] if self.stacked else (self._block_rows(), *shape[1:])
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the elements."""
-        return self.array.dtype
+        return self.key[1]
 
     @property
     def values(self) -> tuple[jax.Array, ...]:
@@ -269,7 +303,7 @@ class PerReplica(ReplicaValue):
         return sorted(local)
 
     def _block_rows(self) -> int:
-        return 1 if self.stacked else self.array.shape[0] // self.num_replicas
+        return 1 if self.stacked else self.key[0][0] // self.num_replicas
 
     def _span(self, shard: jax.Shard) -> tuple[int, int]:
         # Not by the shape of its data: without elements, XLA returns the whole as every shard.
@@ -288,11 +322,10 @@ def _flatten_with_key(value: PerReplica) -> tuple[list[tuple[Any, jax.Array]], _
 def _unflatten(static: _Static, leaves: Iterable[Any]) -> PerReplica:
     # Not by __init__: while JAX transforms, anything may stand for the array.
     value = object.__new__(PerReplica)
-    (value.array,) = leaves
+    (array,) = leaves
+    value.placed, value.host = array, None
     value.num_replicas, value.stacked, value.mask = static
-    shape, dtype, sharding = (
-        getattr(value.array, name, None) for name in ("shape", "dtype", "sharding")
-    )
+    shape, dtype, sharding = (getattr(array, name, None) for name in ("shape", "dtype", "sharding"))
     value.key = (shape, dtype, value.stacked, sharding)
     return value
 

@@ -15,6 +15,7 @@ from spmd.step.control_flow import while_loop as while_loop
 from spmd.step.explanation import Explanation as Explanation
 from spmd.step.function_key import Inlined as Inlined
 from spmd.step.function_key import function_key as function_key
+from spmd.step.garbage import held_back as held_back
 from spmd.step.lift import PureFunction as PureFunction
 from spmd.step.lift import lift as lift
 from spmd.step.loop import Repetition as Repetition

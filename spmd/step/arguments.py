@@ -18,7 +18,6 @@ from jax.sharding import Mesh, NamedSharding
 from spmd.errors import BatchError, Remedy, some_of
 from spmd.replica import (
     HostPerReplica,
-    HostRows,
     PerReplica,
     RowMask,
     TracedPerReplica,
@@ -234,9 +233,8 @@ class Shortcut:
         masks: list[RowMask] = []
         split: list[AnyArray] = []
         for leaf, key, index in zip(leaves, self._keys, self._mask_of, strict=True):
-            kind = type(leaf)
-            if kind is not PerReplica and kind is not HostRows:
-                if kind not in _SIMPLE or _fixed_key(leaf) != key:
+            if type(leaf) is not PerReplica:
+                if type(leaf) not in _SIMPLE or _fixed_key(leaf) != key:
                     return None
                 continue
             if leaf.key != key:
@@ -244,7 +242,7 @@ class Shortcut:
             # Two leaves may share one mask in one call, and not in the next.
             if _mask_index(masks, leaf.mask) != index:
                 return None
-            split.append(leaf.host if kind is HostRows else leaf.array)
+            split.append(leaf.array if leaf.host is None else leaf.host)
         return split, masks
 
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -317,7 +317,7 @@ class Executable:
             mask = None if owner is None else masks[owner]
             # Blocks that are stacked are results of another step, and hold what that made of padding.
             if mask is not None and mask.padded and len(split[index]) == len(mask.array):
-                other = with_other_padding(jnp.asarray(split[index]), mask)
+                other = with_other_padding(cast(jax.Array, split[index]), mask)
                 if other is None:
                     return  # a single row shows nothing; the next padded batch may have more
                 others[index] = other

@@ -1,4 +1,4 @@
-"""Python's garbage collector, held back while a program is traced and lowered.
+"""Python's garbage collector, held back while a program is traced and lowered, or a large library imported.
 
 Tracing a large model makes hundreds of thousands of objects, of which next to none are garbage in cycles; others
 are freed without the collector. It would look through all of them again and again, which takes a fifth of the

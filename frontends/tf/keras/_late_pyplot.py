@@ -6,13 +6,16 @@ Keras imports pyplot at once, for two functions that draw galleries. That takes 
 import contextlib
 import importlib
 import sys
+import threading
 from collections.abc import Generator
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 _PACKAGE = "matplotlib"
-_CHILDREN = ("patches", "pyplot")
+_CHILDREN = ("patches", "pyplot")  # what `keras.visualization` imports of it
+
+_lock = threading.Lock()
 
 
 class _Late(ModuleType):
@@ -25,10 +28,10 @@ class _Late(ModuleType):
 
 @contextlib.contextmanager
 def pyplot_when_used() -> Generator[None]:
-    """Makes a block in which Keras is imported, and pyplot is not.
+    """Keeps Keras from importing pyplot inside the block.
 
-    Afterwards whoever imports Matplotlib gets Matplotlib; so does another thread that uses it meanwhile. Does nothing where it
-    is imported already, or not installed.
+    Afterwards whoever imports Matplotlib gets Matplotlib. Another thread that imports pyplot during the block may get a module
+    that looks its names up there. Does nothing where Matplotlib is imported already, or not installed.
 
     Examples:
         >>> with pyplot_when_used():
@@ -44,7 +47,9 @@ def pyplot_when_used() -> Generator[None]:
     package.__path__ = spec.submodule_search_locations or []
     children = {name: _Late(f"{_PACKAGE}.{name}") for name in _CHILDREN}
     vars(package).update(children)
-    sys.modules.update({each.__name__: each for each in (package, *children.values())})
+    with _lock:
+        for each in (package, *children.values()):
+            sys.modules.setdefault(each.__name__, each)
     try:
         yield
     finally:
@@ -53,6 +58,7 @@ def pyplot_when_used() -> Generator[None]:
 
 def _withdraw() -> None:
     """Takes the stand-ins out of Python's modules, so that an import finds the real ones."""
-    for name in (_PACKAGE, *(f"{_PACKAGE}.{child}" for child in _CHILDREN)):
-        if isinstance(sys.modules.get(name), _Late):
-            del sys.modules[name]
+    with _lock:
+        for name in (_PACKAGE, *(f"{_PACKAGE}.{child}" for child in _CHILDREN)):
+            if isinstance(sys.modules.get(name), _Late):
+                del sys.modules[name]

@@ -1,5 +1,6 @@
 """Per-replica values: reading them by replica, what padding leaves behind, how they show."""
 
+import copy
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -224,3 +225,33 @@ def test_a_batch_that_a_step_closes_over_is_no_value_of_one_replica(mesh_of: Mes
     for use in (spmd.all_reduce, spmd.replica.all_gather, lambda value: value):
         with pytest.raises(TypeError, match="one value for each of 2 replicas"):
             spmd.Step(lambda use=use: use(batch), mesh_of(2))()
+
+
+ROWS = np.arange(6, dtype=np.float32).reshape(3, 2)
+
+
+def on_host(mesh: Mesh, rows: np.ndarray[Any, Any] = ROWS) -> spmd.PerReplica:
+    sharding = NamedSharding(mesh, PartitionSpec("replica"))
+    return spmd.PerReplica.on_host(rows, sharding, mask_of(mesh, (3,), 3))
+
+
+def test_rows_on_the_host_are_read_as_others(mesh_of: MeshOf) -> None:
+    value = on_host(mesh_of(1))
+    assert (value.shape, value.block_shape, value.dtype) == ((3, 2), (3, 2), np.float32)
+    assert value.mesh == mesh_of(1)
+    np.testing.assert_array_equal(copy.copy(value).numpy(), ROWS)
+    np.testing.assert_array_equal(jnp.asarray(value) + 1, ROWS + 1)
+    doubled = jax.tree.map(lambda array: 2 * array, value)
+    assert doubled.host is None
+    assert doubled.mask is value.mask
+    np.testing.assert_array_equal(doubled.numpy(), 2 * ROWS)
+
+
+def test_rows_on_the_host_run_the_program_of_rows_on_the_device(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(1)
+    step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
+    first, fresh = on_host(mesh), on_host(mesh, ROWS + 1)
+    placed = spmd.PerReplica(first.array, 1, stacked=False, mask=first.mask)
+    assert [float(step(value)) for value in (first, fresh, placed, fresh)] == [15, 21, 15, 21]
+    assert step.trace_count == 1
+    assert fresh.placed is None

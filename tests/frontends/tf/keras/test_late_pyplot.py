@@ -5,19 +5,47 @@ import sys
 
 import pytest
 
-pytest.importorskip("matplotlib")
-pytestmark = pytest.mark.slow
+from frontends.tf.keras._late_pyplot import pyplot_when_used
 
 
-def printed(script):
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+@pytest.fixture
+def printed(fresh_environment):
+    def run(script):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=fresh_environment,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    return run
 
 
-def test_keras_draws_with_the_matplotlib_that_others_get(tmp_path):
+def test_a_name_is_looked_up_in_the_module_that_others_import_afterwards(monkeypatch, tmp_path):
+    package = tmp_path / "plots_of_a_test"
+    package.mkdir()
+    for name in ("__init__", "patches", "pyplot"):
+        (package / f"{name}.py").write_text(f"where = {name!r}")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("frontends.tf.keras._late_pyplot._PACKAGE", package.name)
+    with pyplot_when_used():
+        import plots_of_a_test.pyplot as late
+        from plots_of_a_test import patches
+    assert package.name not in sys.modules
+    assert f"{package.name}.pyplot" not in sys.modules
+    assert (late.where, patches.where) == ("pyplot", "patches")
+    import plots_of_a_test.pyplot as real
+
+    assert type(real) is not type(late)
+    real.where = "changed"
+    assert late.where == "changed"
+
+
+@pytest.mark.slow
+def test_keras_draws_with_the_matplotlib_that_others_get(printed, tmp_path):
     script = f"""
 import sys
 from frontends import tf
@@ -34,7 +62,8 @@ print(plt.imread({str(tmp_path / "gallery.png")!r}).ndim)
     assert printed(script) == ["[]", "3"]
 
 
-def test_others_may_import_it_meanwhile():
+@pytest.mark.slow
+def test_others_may_import_it_meanwhile(printed):
     script = """
 import sys
 from frontends.tf.keras._late_pyplot import pyplot_when_used
@@ -57,7 +86,8 @@ print(keras_has.figure is real.figure, patches.Circle.__module__)
     ]
 
 
-def test_an_import_that_fails_says_so_when_keras_draws():
+@pytest.mark.slow
+def test_an_import_that_fails_says_so_when_keras_draws(printed):
     script = """
 import sys
 from frontends.tf.keras._late_pyplot import pyplot_when_used

@@ -2,6 +2,7 @@
 
 import functools
 
+import jax
 import keras
 import numpy as np
 import pytest
@@ -156,12 +157,24 @@ def assert_close(ours, theirs):
 
 
 # That it does not depend on the number, and that padding is masked, two models show every day.
-QUICK = [(regression, 4), (masked, 2)]
+QUICK = [(regression, 1), (regression, 4), (masked, 2)]
 COUNTS = [
     pytest.param(make, replicas, marks=() if (make, replicas) in QUICK else pytest.mark.slow)
     for make in DATA
     for replicas in (1, 2, 4)
 ]
+
+
+def test_one_processor_takes_batches_from_the_host(monkeypatch):
+    placed = []
+    monkeypatch.setattr(
+        "spmd.replica.values.place",
+        lambda value, sharding: placed.append(value) or jax.device_put(value, sharding),
+    )
+    model = regression()
+    distribute_model(model, spmd.make_mesh(["cpu:0"]))
+    model.fit(X[:32], Y[:32], batch_size=8, epochs=2, verbose=0)
+    assert len(placed) == 2  # of the first batch, for which the step has no program yet
 
 
 @pytest.mark.parametrize(
