@@ -24,6 +24,7 @@ from tests.benchmarks.compare import compare
 from tests.benchmarks.digits import write_digits
 from tests.benchmarks.estimator_start import estimator_start
 from tests.benchmarks.fuzz import command as fuzz
+from tests.benchmarks.scaling import draw, scaling
 from tests.benchmarks.startup import startup
 from tests.benchmarks.workloads import WORKLOADS
 
@@ -49,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*WORKLOADS, "startup", "estimator_start", *OVERHEADS]
+    names = [*WORKLOADS, "startup", "estimator_start", "scaling", *OVERHEADS]
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(names)}")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
     parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python")
@@ -87,6 +88,10 @@ def main() -> None:
             elif name == "estimator_start":
                 machine = f"{ours}; {_versions(arguments.estimator)}"
                 rows = list(estimator_start(str(arguments.estimator)))
+            elif name == "scaling":
+                machine = f"{ours}; {_versions(arguments.peers)}"
+                rows = list(scaling(str(arguments.peers), digits))
+                draw(arguments.output / "scaling.svg", rows)
             else:
                 rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
             report.write(arguments.output / f"{name}.json", name, machine, rows)
@@ -97,7 +102,7 @@ def main() -> None:
 
 def _write_pages(output: Path) -> None:
     report.write_comparison(output, [*WORKLOADS, "startup", "estimator_start"])
-    for name in OVERHEADS:
+    for name in ("scaling", *OVERHEADS):
         report.write_page(output, name)
 
 

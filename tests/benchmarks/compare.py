@@ -53,7 +53,7 @@ def compare(workload: Workload, peers: str, digits: str) -> Iterator[dict[str, o
     """
     for devices in workload.devices:
         commands = {
-            name: _commands(program, workload.processes, peers, devices, digits)
+            name: commands_of(program, workload.processes, peers, devices, digits)
             for name, program in workload.programs.items()
             if devices in workload.only.get(name, workload.devices)
         }
@@ -165,9 +165,18 @@ def _rounded(values: Spread) -> list[float]:
     return [float(f"{value:.3g}") for value in values]
 
 
-def _commands(
+def commands_of(
     program: Program, processes: int, peers: str, devices: int, digits: str
 ) -> list[Command]:
+    """Returns the commands that run a program, one for each of its processes.
+
+    Args:
+        program: which.
+        processes: how many; several get a cluster by TF_CONFIG.
+        peers: the Python that has TensorFlow and PyTorch.
+        devices: of each process.
+        digits: the file of MNIST digits.
+    """
     arguments = program.arguments(peers, devices, digits)
     if processes == 1:
         return [Command(arguments, {})]

@@ -104,8 +104,11 @@ def write_page(directory: Path, name: str) -> None:
         if "ours / this" in result["rows"][0]
         else ""
     )
+    title = name.replace("_", " ").capitalize()
+    has_chart = (directory / f"{name}.svg").exists()
+    chart = f"![{title}]({name}.svg)\n\n" if has_chart else ""
     text = (
-        f"# {name.replace('_', ' ').capitalize()}\n\nMeasured by `make bench` on {result['machine']}.{ratios}\n\n"
+        f"# {title}\n\nMeasured by `make bench` on {result['machine']}.{ratios}\n\n{chart}"
         f"{_markdown(result['rows'])}"
     )
     (directory / f"{name}.md").write_text(text)

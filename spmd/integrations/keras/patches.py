@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import keras
+from keras.src.backend.jax import core as keras_core
 from keras.src.backend.jax import numpy as keras_numpy
 from keras.src.backend.jax import random as keras_random
 from keras.src.utils import jax_layer, traceback_utils
@@ -30,6 +31,7 @@ from spmd.integrations.keras import (
     optimizers,
     placement,
     recurrent,
+    rematerialization,
     replica_steps,
     server_rules,
     traced_errors,
@@ -200,6 +202,11 @@ def _engine_patches() -> tuple[Patch, ...]:
         around(
             *(traceback_utils, "inject_argument_info_in_traceback", traced_errors.keep_errors),
             "errors of JAX about traced values are not made of a text",
+        ),
+        around(
+            *(keras_core, "remat", rematerialization.rematerialized),
+            "jax.checkpoint takes functions of arrays that write no variables",
+            "f",
         ),
         around(
             variable, "__init__", variables.make_late, "variables made in a step get values later"

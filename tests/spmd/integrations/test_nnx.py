@@ -325,3 +325,40 @@ def test_a_key_that_a_step_replaces_is_refused(mesh_of: MeshOf) -> None:
 
     with pytest.raises(spmd.errors.ReplicaDivergenceError, match="draw from it"):
         spmd.Step(reseed, mesh_of(2))()
+
+
+# Activations that are computed again.
+
+
+class Block(nnx.Module):
+    """Writes running statistics, and draws."""
+
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        self.linear = nnx.Linear(8, 8, rngs=rngs)
+        self.normal = nnx.BatchNorm(8, rngs=rngs)
+        self.dropout = nnx.Dropout(0.5, rngs=rngs)
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        return self.dropout(jax.nn.gelu(self.normal(self.linear(x))))
+
+
+def test_remat_computes_the_same(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    data = np.random.default_rng(0).random((8, 8), np.float32)
+    losses = []
+    for call in (Block.__call__, nnx.remat(Block.__call__)):
+        block = Block(nnx.Rngs(0))
+        optimizer = nnx.Optimizer(block, optax.sgd(0.1), wrt=nnx.Param)
+
+        def train(x: jax.Array, call: Any = call, block: Any = block, optimizer: Any = optimizer):
+            loss, gradients = nnx.value_and_grad(
+                lambda block: spmd.average_loss(call(block, x).sum(1) ** 2)
+            )(block)
+            optimizer.update(block, gradients)
+            return spmd.all_reduce(loss)
+
+        step = spmd.Step(train, mesh)
+        (batch,) = batches_of(data, mesh)
+        losses.append([float(step(batch)) for _ in range(3)])
+    np.testing.assert_allclose(*losses, rtol=1e-5)
+    assert losses[0][2] < losses[0][0]

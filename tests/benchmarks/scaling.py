@@ -1,0 +1,101 @@
+"""How the time of a step grows with the devices, or processes, that share its work.
+
+The batch stays as large, and so do the two cores: what a step takes longer than on one device is the price of
+dividing it. Simulated devices of one process sum gradients in its memory; processes send them over gloo.
+"""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tests.benchmarks.compare import commands_of
+from tests.benchmarks.turns import Peer, measure
+from tests.benchmarks.workloads import OURS, TENSORFLOW, Program
+
+ROUNDS = 5
+DEVICES, PROCESSES = "devices of one process", "processes with a device each"
+COUNTS: Mapping[str, Sequence[int]] = {OURS: (1, 2, 4, 8), TENSORFLOW: (1, 2, 4)}
+_FRONT_ENDS = {OURS: "jaxtribute", TENSORFLOW: "tensorflow"}
+
+
+def scaling(peers: str, digits: str) -> Iterator[dict[str, object]]:
+    """Measures the MNIST CNN's custom loop, batch 128; all numbers take turns.
+
+    Args:
+        peers: the Python that has TensorFlow.
+        digits: the file of MNIST digits.
+
+    Yields:
+        Rows of the report, one for each program and number.
+    """
+    running: dict[tuple[str, str, int], Peer] = {}
+    try:
+        for name, counts in COUNTS.items():
+            for count in counts:
+                loop = Program("mnist.loop", _FRONT_ENDS[name])
+                running[name, DEVICES, count] = Peer(commands_of(loop, 1, peers, count, digits))
+            for count in counts[1:]:
+                workers = Program("mnist.workers", _FRONT_ENDS[name])
+                running[name, PROCESSES, count] = Peer(
+                    commands_of(workers, count, peers, 1, digits)
+                )
+        names = {" ".join(map(str, key)): key for key in running}
+        times = measure({text: running[key] for text, key in names.items()}, ROUNDS)
+    finally:
+        for peer in running.values():
+            peer.close()
+    yield from rows_of({key: times[text] for text, key in names.items()})
+
+
+def rows_of(
+    times: Mapping[tuple[str, str, int], Sequence[float]],
+) -> Iterator[dict[str, object]]:
+    """Compares each number with one device in the same rounds.
+
+    Args:
+        times: seconds a step, by program, kind and number.
+
+    Yields:
+        Rows of the report.
+    """
+    for (name, kind, count), seconds in times.items():
+        alone = times[name, DEVICES, 1]
+        multiples = [each / one for each, one in zip(seconds, alone, strict=True)]
+        yield {
+            "program": name,
+            "shared by": kind,
+            "number": count,
+            "milliseconds a step": f"{statistics.median(seconds) * 1e3:.3g}",
+            "times one device": f"{statistics.median(multiples):.2f}",
+        }
+
+
+def draw(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Draws a curve for each program and kind."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams["svg.hashsalt"] = "jaxtribute"  # the same drawing is the same file
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    colors = {OURS: "#4c78a8", TENSORFLOW: "#e45756"}
+    for name, color in colors.items():
+        for kind, line in ((DEVICES, "-o"), (PROCESSES, "--s")):
+            points = [
+                (row["number"], float(str(row["milliseconds a step"]).replace(",", "")))
+                for row in rows
+                if row["program"] == name and (row["shared by"] == kind or row["number"] == 1)
+            ]
+            axes.plot(*zip(*points, strict=True), line, color=color, label=f"{name}, {kind}")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks([1, 2, 4, 8], ["1", "2", "4", "8"])
+    ticks = [5, 10, 20, 50, 100, 200]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("devices or processes on 2 cores, batch 128 in all")
+    axes.set_ylabel("milliseconds a step")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
