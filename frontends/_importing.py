@@ -1,5 +1,6 @@
 """Imports a front end when its name is first looked up."""
 
+import contextlib
 import importlib
 import sys
 from typing import Any
@@ -34,7 +35,6 @@ def front_end(name: str) -> Any:
         raise AttributeError(
             f"frontends has no attribute {name!r}. There is: {', '.join(_FRONT_ENDS)}"
         )
-    if f"frontends.{name}" in sys.modules:
-        return importlib.import_module(f"frontends.{name}")
-    with importing():
-        return importlib.import_module(f"frontends.{name}")
+    module = f"frontends.{name}"
+    with contextlib.nullcontext() if module in sys.modules else importing():
+        return importlib.import_module(module)

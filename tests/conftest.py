@@ -142,6 +142,24 @@ def run_python(
     return run
 
 
+@pytest.fixture
+def words_of_new_python(fresh_environment: dict[str, str]) -> Callable[[str], list[str]]:
+    """Runs a script in a Python that has imported nothing, unlike those of `run_python`; gives the words that it printed."""
+
+    def run(script: str) -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=fresh_environment,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    return run
+
+
 def _within_a_program() -> bool:
     try:
         return ir.Context.current is not None

@@ -16,13 +16,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError, Remedy, some_of
-from spmd.replica import (
-    HostPerReplica,
-    PerReplica,
-    RowMask,
-    TracedPerReplica,
-    is_per_replica,
-)
+from spmd.replica import HostPerReplica, PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
 from spmd.step.python_numbers import NUMBERS, Place, as_traced, number_key
 from spmd.topology import layout_of, place_own

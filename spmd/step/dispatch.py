@@ -317,6 +317,7 @@ class Executable:
             mask = None if owner is None else masks[owner]
             # Blocks that are stacked are results of another step, and hold what that made of padding.
             if mask is not None and mask.padded and len(split[index]) == len(mask.array):
+                # What is padded is on the devices.
                 other = with_other_padding(cast(jax.Array, split[index]), mask)
                 if other is None:
                     return  # a single row shows nothing; the next padded batch may have more

@@ -1,12 +1,14 @@
 """What benchmarks measured, as JSON, Markdown and a chart."""
 
+import contextlib
 import datetime
 import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -226,45 +228,60 @@ def _markdown(rows: Sequence[Mapping[str, object]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _draw(path: Path, rows: Sequence[Row]) -> None:
-    """Draws bars of how many times as fast ours is, with a mark where it was to be."""
+@contextlib.contextmanager
+def drawing(path: Path, size: tuple[float, float]) -> Iterator[Any]:
+    """Makes an SVG of what is drawn in the block.
+
+    Args:
+        path: of the file.
+        size: width and height, in inches.
+
+    Yields:
+        The axes of Matplotlib.
+    """
     import matplotlib
 
     matplotlib.use("svg")
     from matplotlib import pyplot
 
     matplotlib.rcParams["svg.hashsalt"] = "jaxtribute"  # the same drawing is the same file
+    figure, axes = pyplot.subplots(figsize=size, layout="constrained")
+    yield axes
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _draw(path: Path, rows: Sequence[Row]) -> None:
+    """Draws bars of how many times as fast ours is, with a mark where it was to be."""
     bars = [row for row in reversed(rows) if row["times as fast"] is not None]
     names = [
         f"{textwrap.shorten(row['workload'], 56, placeholder=' ...')}\n{row['devices']} device{'s' * (row['devices'] != 1)}, against {row['program']}"
         for row in bars
     ]
-    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.5 * len(bars)), layout="constrained")
     medians = [row["times as fast"][1] for row in bars]
     spans = [
         [row["times as fast"][1] - row["times as fast"][0] for row in bars],
         [row["times as fast"][2] - row["times as fast"][1] for row in bars],
     ]
-    axes.barh(
-        names, medians, xerr=spans, color="#4c78a8", error_kw={"ecolor": "#555", "capsize": 3}
-    )
-    for position, row in enumerate(bars):
-        axes.annotate(
-            f"{medians[position]:.2g}",
-            (row["times as fast"][2], position),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
+    with drawing(path, (9, 1 + 0.5 * len(bars))) as axes:
+        axes.barh(
+            names, medians, xerr=spans, color="#4c78a8", error_kw={"ecolor": "#555", "capsize": 3}
         )
-        if row["at least"] is not None:
-            axes.vlines(
-                row["at least"], position - 0.4, position + 0.4, color="#e45756", linewidth=2
+        for position, row in enumerate(bars):
+            axes.annotate(
+                f"{medians[position]:.2g}",
+                (row["times as fast"][2], position),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
             )
-    axes.axvline(1, color="#555", linewidth=0.8)
-    axes.set_xscale("log")
-    axes.set_xticks([0.5, 1, 2, 5, 10, 20, 50], ["½", "1", "2", "5", "10", "20", "50"])
-    axes.minorticks_off()
-    axes.set_ylim(-0.6, len(bars) - 0.4)
-    axes.set_xlabel("times as fast as the other (red: the aim)")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+            if row["at least"] is not None:
+                axes.vlines(
+                    row["at least"], position - 0.4, position + 0.4, color="#e45756", linewidth=2
+                )
+        axes.axvline(1, color="#555", linewidth=0.8)
+        axes.set_xscale("log")
+        axes.set_xticks([0.5, 1, 2, 5, 10, 20, 50], ["½", "1", "2", "5", "10", "20", "50"])
+        axes.minorticks_off()
+        axes.set_ylim(-0.6, len(bars) - 0.4)
+        axes.set_xlabel("times as fast as the other (red: the aim)")

@@ -7,9 +7,11 @@ dividing it. Simulated devices of one process sum gradients in its memory; proce
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.benchmarks.compare import commands_of
-from tests.benchmarks.turns import Peer, measure
+from tests.benchmarks.report import drawing
+from tests.benchmarks.turns import measure, started
 from tests.benchmarks.workloads import OURS, TENSORFLOW, Program
 
 ROUNDS = 5
@@ -28,23 +30,24 @@ def scaling(peers: str, digits: str) -> Iterator[dict[str, object]]:
     Yields:
         Rows of the report, one for each program and number.
     """
-    running: dict[tuple[str, str, int], Peer] = {}
-    try:
-        for name, counts in COUNTS.items():
-            for count in counts:
-                loop = Program("mnist.loop", _FRONT_ENDS[name])
-                running[name, DEVICES, count] = Peer(commands_of(loop, 1, peers, count, digits))
-            for count in counts[1:]:
-                workers = Program("mnist.workers", _FRONT_ENDS[name])
-                running[name, PROCESSES, count] = Peer(
-                    commands_of(workers, count, peers, 1, digits)
-                )
-        names = {" ".join(map(str, key)): key for key in running}
-        times = measure({text: running[key] for text, key in names.items()}, ROUNDS)
-    finally:
-        for peer in running.values():
-            peer.close()
-    yield from rows_of({key: times[text] for text, key in names.items()})
+    shares = [
+        *((name, DEVICES, count) for name, counts in COUNTS.items() for count in counts),
+        *((name, PROCESSES, count) for name, counts in COUNTS.items() for count in counts[1:]),
+    ]
+    by_name = {f"{name} on {count} {kind}": (name, kind, count) for name, kind, count in shares}
+    commands = {
+        text: commands_of(
+            Program("mnist.loop" if kind == DEVICES else "mnist.workers", _FRONT_ENDS[name]),
+            processes=1 if kind == DEVICES else count,
+            peers=peers,
+            devices=count if kind == DEVICES else 1,
+            digits=digits,
+        )
+        for text, (name, kind, count) in by_name.items()
+    }
+    with started(commands) as programs:
+        times = measure(programs, ROUNDS)
+    yield from rows_of({by_name[text]: seconds for text, seconds in times.items()})
 
 
 def rows_of(
@@ -70,32 +73,24 @@ def rows_of(
         }
 
 
-def draw(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+def draw(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draws a curve for each program and kind."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    matplotlib.rcParams["svg.hashsalt"] = "jaxtribute"  # the same drawing is the same file
-    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
     colors = {OURS: "#4c78a8", TENSORFLOW: "#e45756"}
-    for name, color in colors.items():
-        for kind, line in ((DEVICES, "-o"), (PROCESSES, "--s")):
-            points = [
-                (row["number"], float(str(row["milliseconds a step"]).replace(",", "")))
-                for row in rows
-                if row["program"] == name and (row["shared by"] == kind or row["number"] == 1)
-            ]
-            axes.plot(*zip(*points, strict=True), line, color=color, label=f"{name}, {kind}")
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks([1, 2, 4, 8], ["1", "2", "4", "8"])
-    ticks = [5, 10, 20, 50, 100, 200]
-    axes.set_yticks(ticks, [str(tick) for tick in ticks])
-    axes.minorticks_off()
-    axes.set_xlabel("devices or processes on 2 cores, batch 128 in all")
-    axes.set_ylabel("milliseconds a step")
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+    with drawing(path, (7, 4)) as axes:
+        for name, color in colors.items():
+            for kind, line in ((DEVICES, "-o"), (PROCESSES, "--s")):
+                points = [
+                    (row["number"], float(row["milliseconds a step"]))
+                    for row in rows
+                    if row["program"] == name and (row["shared by"] == kind or row["number"] == 1)
+                ]
+                axes.plot(*zip(*points, strict=True), line, color=color, label=f"{name}, {kind}")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xticks([1, 2, 4, 8], ["1", "2", "4", "8"])
+        ticks = [5, 10, 20, 50, 100, 200]
+        axes.set_yticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
+        axes.set_xlabel("devices or processes on 2 cores, batch 128 in all")
+        axes.set_ylabel("milliseconds a step")
+        axes.legend(frameon=False)

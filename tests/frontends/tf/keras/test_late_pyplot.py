@@ -1,27 +1,10 @@
 """Keras is imported without Matplotlib, which it still draws with."""
 
-import subprocess
 import sys
 
 import pytest
 
 from frontends.tf.keras._late_pyplot import pyplot_when_used
-
-
-@pytest.fixture
-def printed(fresh_environment):
-    def run(script):
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=fresh_environment,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.split()
-
-    return run
 
 
 def test_a_name_is_looked_up_in_the_module_that_others_import_afterwards(monkeypatch, tmp_path):
@@ -45,7 +28,7 @@ def test_a_name_is_looked_up_in_the_module_that_others_import_afterwards(monkeyp
 
 
 @pytest.mark.slow
-def test_keras_draws_with_the_matplotlib_that_others_get(printed, tmp_path):
+def test_keras_draws_with_the_matplotlib_that_others_get(words_of_new_python, tmp_path):
     script = f"""
 import sys
 from frontends import tf
@@ -59,11 +42,11 @@ tf.keras.visualization.plot_image_gallery(pictures, rows=2, cols=2, value_range=
 import matplotlib.pyplot as plt
 print(plt.imread({str(tmp_path / "gallery.png")!r}).ndim)
 """
-    assert printed(script) == ["[]", "3"]
+    assert words_of_new_python(script) == ["[]", "3"]
 
 
 @pytest.mark.slow
-def test_others_may_import_it_meanwhile(printed):
+def test_others_may_import_it_meanwhile(words_of_new_python):
     script = """
 import sys
 from frontends.tf.keras._late_pyplot import pyplot_when_used
@@ -76,7 +59,7 @@ with pyplot_when_used():
     print(Figure.__module__, real is sys.modules["matplotlib.pyplot"], type(real).__name__)
 print(keras_has.figure is real.figure, patches.Circle.__module__)
 """
-    assert printed(script) == [
+    assert words_of_new_python(script) == [
         "1",
         "matplotlib.figure",
         "True",
@@ -87,7 +70,7 @@ print(keras_has.figure is real.figure, patches.Circle.__module__)
 
 
 @pytest.mark.slow
-def test_an_import_that_fails_says_so_when_keras_draws(printed):
+def test_an_import_that_fails_says_so_when_keras_draws(words_of_new_python):
     script = """
 import sys
 from frontends.tf.keras._late_pyplot import pyplot_when_used
@@ -99,4 +82,4 @@ try:
 except ImportError as error:
     print(type(error).__name__)
 """
-    assert printed(script) == ["ModuleNotFoundError"]
+    assert words_of_new_python(script) == ["ModuleNotFoundError"]
