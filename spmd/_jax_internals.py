@@ -6,6 +6,7 @@ Each function says which internal it stands for.
 import contextlib
 import contextvars
 import dataclasses
+import functools
 import logging
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -16,6 +17,7 @@ from jax._src import ad_util, compiler, config, core, distributed, hardware_util
 from jax._src.export import shape_poly
 from jax._src.interpreters import mlir
 from jax._src.interpreters import partial_eval as pe
+from jax._src.lib import _jax as jaxlib  # pyright: ignore[reportPrivateImportUsage, reportPrivateUsage]
 from jax._src.lib import xla_client  # pyright: ignore[reportPrivateImportUsage]
 from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
@@ -251,6 +253,24 @@ def coordination_client() -> Any:
     Stands for `jax._src.distributed.global_state.client`, which has no public name.
     """
     return distributed.global_state.client
+
+
+def start_gloo_within(block: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+    """Lets a backend of processors start gloo, and with it the thread that sends and receives, within a block.
+
+    Stands for `jaxlib._jax.make_gloo_tcp_collectives`, which no option reaches.
+
+    Args:
+        block: makes a context manager, once for each backend that is started.
+    """
+    start = jaxlib.make_gloo_tcp_collectives
+
+    @functools.wraps(start)
+    def start_within(*args: Any, **keywords: Any) -> Any:
+        with block():
+            return start(*args, **keywords)
+
+    jaxlib.make_gloo_tcp_collectives = start_within
 
 
 def is_tracing() -> bool:

@@ -18,6 +18,7 @@ from spmd import _jax_internals
 from spmd.cluster import error_file, failures, health
 from spmd.cluster.address import split_address
 from spmd.cluster.exit_codes import RESTART_LIMIT_VARIABLE, RESTART_VARIABLE
+from spmd.cluster.network_thread import schedule_network_thread_as_batch
 from spmd.cluster.rendezvous import Meeting, meet
 from spmd.cluster.roster import Roster
 from spmd.cluster.verdict import Limits
@@ -250,6 +251,7 @@ def _start_jax(
 ) -> None:
     if jax.config.values.get("jax_cpu_collectives_implementation") is None:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    schedule_network_thread_as_batch()
     if _PREEMPTION_SERVICE.upper() not in os.environ:
         jax.config.update(_PREEMPTION_SERVICE, False)  # it would take over SIGTERM
     try:
