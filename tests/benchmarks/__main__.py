@@ -19,12 +19,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.benchmarks import attack, chaos, report
+from tests.benchmarks import attack, chaos, planned_scaling, report, scaling
 from tests.benchmarks.compare import compare
 from tests.benchmarks.digits import write_digits
 from tests.benchmarks.estimator_start import estimator_start
 from tests.benchmarks.fuzz import command as fuzz
-from tests.benchmarks.scaling import draw, scaling
 from tests.benchmarks.startup import startup
 from tests.benchmarks.workloads import WORKLOADS
 
@@ -41,6 +40,12 @@ OVERHEADS = {
     "table_size": ["1", "2"],
 }
 
+_PLANNED = (
+    "**Estimated, not measured**: [plans](../plan.md) of programs that XLA compiled for chips that were not there. Keras's `Model.fit` under "
+    "`MirroredStrategy` in `mixed_bfloat16`, with as many rows for each chip. The times are lower bounds: input, kernel launches and chips that wait for "
+    "one another come on top. Made by `make bench ARGS=planned_scaling` (for GPUs with the extra `gpu-plan`) on"
+)
+
 
 def main() -> None:
     """Runs the benchmarks that were asked for."""
@@ -50,7 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*WORKLOADS, "startup", "estimator_start", "scaling", *OVERHEADS]
+    names = [*WORKLOADS, "startup", "estimator_start", "scaling", "planned_scaling", *OVERHEADS]
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(names)}")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
     parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python")
@@ -90,8 +95,11 @@ def main() -> None:
                 rows = list(estimator_start(str(arguments.estimator)))
             elif name == "scaling":
                 machine = f"{ours}; {_versions(arguments.peers)}"
-                rows = list(scaling(str(arguments.peers), digits))
-                draw(arguments.output / "scaling.svg", rows)
+                rows = list(scaling.scaling(str(arguments.peers), digits))
+                scaling.draw(arguments.output / "scaling.svg", rows)
+            elif name == "planned_scaling":
+                rows = list(planned_scaling.planned_scaling())
+                planned_scaling.draw(arguments.output / "planned_scaling.svg", rows)
             else:
                 rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
             report.write(arguments.output / f"{name}.json", name, machine, rows)
@@ -104,6 +112,7 @@ def _write_pages(output: Path) -> None:
     report.write_comparison(output, [*WORKLOADS, "startup", "estimator_start"])
     for name in ("scaling", *OVERHEADS):
         report.write_page(output, name)
+    report.write_page(output, "planned_scaling", _PLANNED)
 
 
 def _machine() -> str:

@@ -95,8 +95,14 @@ def table(rows: Sequence[Row]) -> Table:
     return made
 
 
-def write_page(directory: Path, name: str) -> None:
-    """Writes the page of one benchmark from its JSON, if it is there."""
+def write_page(directory: Path, name: str, about: str = "Measured by `make bench` on") -> None:
+    """Writes the page of one benchmark from its JSON, if it is there.
+
+    Args:
+        directory: of both.
+        name: of the benchmark.
+        about: the page's first sentence, up to the machine.
+    """
     path = directory / f"{name}.json"
     if not path.exists():
         return
@@ -110,8 +116,7 @@ def write_page(directory: Path, name: str) -> None:
     has_chart = (directory / f"{name}.svg").exists()
     chart = f"![{title}]({name}.svg)\n\n" if has_chart else ""
     text = (
-        f"# {title}\n\nMeasured by `make bench` on {result['machine']}.{ratios}\n\n{chart}"
-        f"{_markdown(result['rows'])}"
+        f"# {title}\n\n{about} {result['machine']}.{ratios}\n\n{chart}{_markdown(result['rows'])}"
     )
     (directory / f"{name}.md").write_text(text)
 
