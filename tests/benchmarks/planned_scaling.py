@@ -15,13 +15,10 @@ MODELS = {
     "ResNet50, 64 rows a chip": "resnet",
     "Transformer, 12 layers of 768, 8 texts of 512 a chip": "gpt",
 }
-TPUS = {
-    "TPU v5e": ("v5e:1x1", "v5e:2x2", "v5e:4x4", "v5e:8x8"),
-    "TPU v6e": ("v6e:1x1", "v6e:2x2", "v6e:4x4", "v6e:8x8"),
-}
-GPUS = {"H100": ("h100:1", "h100:8", "h100:16", "h100:64")}
+TPUS = {"TPU v5e": ("v5e:1x1", "v5e:2x2", "v5e:4x4", "v5e:8x8")}
+GPUS = {"H100": ("h100:1", "h100:8", "h100:64")}
 _PROGRAM = Path(__file__).parent / "programs" / "planned.py"
-_COLORS = ("#4c78a8", "#e45756", "#54a24b")
+_COLORS = ("#4c78a8", "#e45756")
 
 
 def planned_scaling() -> Iterator[dict[str, object]]:
@@ -73,7 +70,7 @@ def draw(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     chips = list(dict.fromkeys(row["on"] for row in rows))
     with drawing(path, (7, 4)) as axes:
         for title, line in zip(MODELS, ("-o", "--s"), strict=True):
-            for chip, color in zip(chips, _COLORS, strict=False):
+            for chip, color in zip(chips, _COLORS[: len(chips)], strict=True):
                 points = [
                     (row["chips"], float(row["share of one chip's speed"]))
                     for row in rows

@@ -15,8 +15,10 @@ WORDS, LENGTH, WIDTH, LAYERS, HEADS = 32_000, 512, 768, 12, 12
 
 
 def _resnet() -> tuple[Any, int, np.ndarray, np.ndarray]:
-    model = tf.keras.applications.ResNet50(weights=None)
-    return model, 64, np.zeros((PIXELS, PIXELS, 3), np.float32), np.zeros((), np.int32)
+    pictures = tf.keras.Input((PIXELS, PIXELS, 3), dtype="uint8")
+    scaled = tf.keras.layers.Rescaling(1 / 255)(pictures)
+    model = tf.keras.Model(pictures, tf.keras.applications.ResNet50(weights=None)(scaled))
+    return model, 64, np.zeros((PIXELS, PIXELS, 3), np.uint8), np.zeros((), np.int32)
 
 
 def _gpt() -> tuple[Any, int, np.ndarray, np.ndarray]:
@@ -42,7 +44,8 @@ def main() -> None:
         model, rows, x, y = {"resnet": _resnet, "gpt": _gpt}[sys.argv[1]]()
         model.compile("adam", "sparse_categorical_crossentropy")
     batch = rows * strategy.num_replicas_in_sync
-    model.fit(tf.data.Dataset.from_tensors((x, y)).repeat(batch).batch(batch), verbose=0)
+    inputs, targets = (np.broadcast_to(one, (batch, *one.shape)) for one in (x, y))
+    model.fit(tf.data.Dataset.from_tensors((inputs, targets)), verbose=0)
 
 
 if __name__ == "__main__":
