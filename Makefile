@@ -75,7 +75,7 @@ $(PY):
 	  exit 1; }
 	@echo "Making a virtual environment in $(VENV) with $$("$(PYTHON)" --version) ..."
 	@if command -v uv >/dev/null; then \
-	  uv venv --quiet --python "$(PYTHON)" "$(VENV)"; \
+	  uv venv --quiet --seed --python "$(PYTHON)" "$(VENV)"; \
 	elif "$(PYTHON)" -c "import ensurepip" 2>/dev/null; then \
 	  "$(PYTHON)" -m venv "$(VENV)"; \
 	else \

@@ -17,8 +17,10 @@ from jax._src import ad_util, compiler, config, core, distributed, hardware_util
 from jax._src.export import shape_poly
 from jax._src.interpreters import mlir
 from jax._src.interpreters import partial_eval as pe
-from jax._src.lib import _jax as jaxlib  # pyright: ignore[reportPrivateImportUsage, reportPrivateUsage]
-from jax._src.lib import xla_client  # pyright: ignore[reportPrivateImportUsage]
+from jax._src.lib import (
+    _jax,  # pyright: ignore[reportPrivateImportUsage, reportPrivateUsage]
+    xla_client,  # pyright: ignore[reportPrivateImportUsage]
+)
 from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from jax.extend.mlir import ir
@@ -258,19 +260,21 @@ def coordination_client() -> Any:
 def start_gloo_within(block: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
     """Lets a backend of processors start gloo, and with it the thread that sends and receives, within a block.
 
-    Stands for `jaxlib._jax.make_gloo_tcp_collectives`, which no option reaches.
+    Stands for `jaxlib._jax.make_gloo_tcp_collectives`, which no option reaches. Without it gloo starts as ever.
 
     Args:
         block: makes a context manager, once for each backend that is started.
     """
-    start = jaxlib.make_gloo_tcp_collectives
+    start = getattr(_jax, "make_gloo_tcp_collectives", None)
+    if start is None:
+        return
 
     @functools.wraps(start)
     def start_within(*args: Any, **keywords: Any) -> Any:
         with block():
             return start(*args, **keywords)
 
-    jaxlib.make_gloo_tcp_collectives = start_within
+    _jax.make_gloo_tcp_collectives = start_within
 
 
 def is_tracing() -> bool:

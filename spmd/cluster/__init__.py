@@ -53,6 +53,7 @@ from spmd.cluster.strangers import ANSWER_SECONDS as ANSWER_SECONDS
 from spmd.cluster.strangers import Refusals as Refusals
 from spmd.cluster.strangers import Strangers as Strangers
 from spmd.cluster.strangers import plain as plain
+from spmd.cluster.thread_pool import schedule_pool_as_batch as schedule_pool_as_batch
 from spmd.cluster.wire import Line as Line
 from spmd.cluster.wire import connect as connect
 from spmd.cluster.wire import listen as listen

@@ -1,40 +1,29 @@
-"""How Linux schedules the thread that sends and receives gradients between processors' processes.
+"""How Linux schedules the thread that sends and receives gradients between the processes of processors.
 
-A message wakes it, and by default it then takes the core of a thread that computes, or of the one that is
-sending and holds the lock of the connection. It asks for that lock again and again until its time is up. Where
-processes share cores, this took a third of each step.
+When a message arrives, Linux wakes the thread, and by default it may take the core from a thread that computes, or from the one
+that is sending and holds the lock of the connection. Then it asks for that lock again and again until its time is up.
 """
 
 import contextlib
 import functools
-import os
-import sys
 from collections.abc import Generator
 
 from spmd import _jax_internals
+from spmd.cluster.scheduling import schedule_as_batch, schedule_as_usual
 
 
 @functools.cache
 def schedule_network_thread_as_batch() -> None:
-    """Has Linux wake the thread of gloo, once a backend starts it, without taking a core from another thread.
-
-    It keeps its share of the processor's time. Where a core is free it starts as soon as before.
-    """
+    """Has gloo's thread scheduled as batch work, once a backend starts it."""
     _jax_internals.start_gloo_within(_threads_as_batch)
 
 
 @contextlib.contextmanager
 def _threads_as_batch() -> Generator[None]:
-    """Gives threads that are started within the policy SCHED_BATCH; they inherit it from this one."""
-    if sys.platform != "linux" or os.sched_getscheduler(0) != os.SCHED_OTHER:
-        yield
-        return
-    try:
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-    except OSError:  # some sandboxes forbid it
-        yield
-        return
+    """Schedules threads that are started within as batch work: they inherit it from this one."""
+    changed = schedule_as_batch()
     try:
         yield
     finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        if changed:
+            schedule_as_usual()

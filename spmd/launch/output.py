@@ -6,6 +6,7 @@ only thread that writes, so that lines do not mix.
 
 import os
 import queue
+import re
 import select
 import threading
 import time
@@ -18,8 +19,11 @@ from rich.text import Text
 _COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red")
 # A longer line is shown in pieces: output without line breaks must not exhaust memory.
 _MAX_BYTES = 1 << 20
-# Gloo prints this for every group of processes that it connects, and nothing turns it off.
-_NOISE = b"[Gloo] Rank "
+# Gloo prints this for every group of processes that it connects, and nothing turns it off. Several threads may print it at
+# a time, in pieces, so that a line holds some of them in any order.
+_NOISE = re.compile(
+    rb"(?:\d* ?(?:\[Gloo\] Rank|is connected to|peer ranks\.|Expected number of connected peer ranks is :) ?\d* ?)+"
+)
 _FILE_WIDTH = 120
 # Lines that may wait for the printer. When there are more, processes block as they would on a terminal.
 _MAX_WAITING = 1000
@@ -126,7 +130,7 @@ class Printer:
 
         def show(lines: list[bytes]) -> None:
             for line in lines:
-                if line.startswith(_NOISE):
+                if _NOISE.fullmatch(line):
                     continue
                 remember(line.decode(errors="replace"))
                 self._room.acquire()

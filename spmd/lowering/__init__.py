@@ -28,4 +28,3 @@ from spmd.lowering.row_access import with_rows as with_rows
 from spmd.lowering.single_replica import without_reductions as without_reductions
 from spmd.lowering.substitution import Atom as Atom
 from spmd.lowering.substitution import Substitution as Substitution
-from spmd.lowering.threads import schedule_pool_as_batch as schedule_pool_as_batch

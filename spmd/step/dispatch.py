@@ -17,9 +17,9 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 
-from spmd.cluster import progress, start_health
+from spmd.cluster import progress, schedule_pool_as_batch, start_health
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
-from spmd.lowering import Workspace, compiling, schedule_pool_as_batch, workspace_of
+from spmd.lowering import Workspace, compiling, workspace_of
 from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
 from spmd.replica import PerReplica, RowMask, is_per_replica, mask_of_lengths
 from spmd.state import Recorded, StateTable, backing_of, push, refreshed, times_backed
@@ -128,13 +128,11 @@ class Executable:
                 with progress.busy(f"compiles {self._name}"), compiling(self._name):
                     self._compiled = self.lowered.compile(compiler_options=self._compiler_options)
                 mesh = self.program.mesh
-                platform = platform_of(mesh)
-                if platform == "cpu" and mesh.size > 1:
+                platform, devices = platform_of(mesh), len(mesh.local_devices)
+                if platform == "cpu" and devices > 1:
                     schedule_pool_as_batch()
                 if self._changed.size:
-                    self._workspace = workspace_of(
-                        self._compiled, platform, len(mesh.local_devices)
-                    )
+                    self._workspace = workspace_of(self._compiled, platform, devices)
             return self._compiled
 
     # The hot path.

@@ -40,12 +40,6 @@ OVERHEADS = {
     "table_size": ["1", "2"],
 }
 
-_PLANNED = (
-    "**Estimated, not measured**: [plans](../plan.md) of programs that XLA compiled for chips that were not there. Keras's `Model.fit` under "
-    "`MirroredStrategy` in `mixed_bfloat16`, with as many rows for each chip. The times are lower bounds: input, kernel launches and chips that wait for "
-    "one another come on top. Made by `make bench ARGS=planned_scaling` (for GPUs with the extra `gpu-plan`) on"
-)
-
 
 def main() -> None:
     """Runs the benchmarks that were asked for."""
@@ -105,14 +99,15 @@ def main() -> None:
             report.write(arguments.output / f"{name}.json", name, machine, rows)
             console.print(report.table(rows))
     _write_pages(arguments.output)
-    console.print(f"Measured on {ours}; written to {arguments.output}")
+    console.print(f"Done on {ours}; written to {arguments.output}")
 
 
 def _write_pages(output: Path) -> None:
     report.write_comparison(output, [*WORKLOADS, "startup", "estimator_start"])
-    for name in ("scaling", *OVERHEADS):
+    for name in OVERHEADS:
         report.write_page(output, name)
-    report.write_page(output, "planned_scaling", _PLANNED)
+    report.write_page(output, "scaling", scaling.ABOUT)
+    report.write_page(output, "planned_scaling", planned_scaling.ABOUT)
 
 
 def _machine() -> str:

@@ -17,6 +17,11 @@ from tests.benchmarks.workloads import OURS, TENSORFLOW, Program
 ROUNDS = 5
 DEVICES, PROCESSES = "devices of one process", "processes with a device each"
 COUNTS: Mapping[str, Sequence[int]] = {OURS: (1, 2, 4, 8), TENSORFLOW: (1, 2, 4)}
+# The first sentences of the page, up to the machine.
+ABOUT = (
+    "The last column is the median of the ratios to one device in the same round; where a program has [two speeds](limits.md#tensorflows-two-speeds) "
+    "it differs from the ratio of the medians. Measured by `make bench` on"
+)
 _FRONT_ENDS = {OURS: "jaxtribute", TENSORFLOW: "tensorflow"}
 
 

@@ -1,5 +1,6 @@
 """What the engine takes from JAX's internals, tried on the version that is installed."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax._src import xla_bridge
 from jax.experimental.compilation_cache import compilation_cache
 
 import spmd
@@ -423,3 +425,28 @@ def test_only_what_calls_python_is_not_offered(function: Any, times: int) -> Non
         found = jax.jit(function)(np.float32(2.0))
     assert found == 3
     assert len(asked) == times
+
+
+def test_gloo_starts_within_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    @contextlib.contextmanager
+    def block() -> Iterator[None]:
+        seen.append("before")
+        yield
+        seen.append("after")
+
+    # The place that JAX calls is looked up there, in every version.
+    assert callable(xla_bridge._jax.make_gloo_tcp_collectives)
+    monkeypatch.setattr(
+        xla_bridge._jax, "make_gloo_tcp_collectives", lambda **client: seen.append(client)
+    )
+    _jax_internals.start_gloo_within(block)
+    xla_bridge._jax.make_gloo_tcp_collectives(distributed_client=1)
+    assert seen == ["before", {"distributed_client": 1}, "after"]
+
+
+def test_a_jax_without_gloo_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(xla_bridge._jax, "make_gloo_tcp_collectives")
+    _jax_internals.start_gloo_within(contextlib.nullcontext)
+    assert not hasattr(xla_bridge._jax, "make_gloo_tcp_collectives")

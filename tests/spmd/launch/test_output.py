@@ -91,6 +91,15 @@ def test_what_gloo_prints_is_left_out() -> None:
     assert pumped(noise + b"a\n") == (b"[worker 0] a\n", ["a"])
 
 
+def test_pieces_that_gloo_prints_at_a_time_are_left_out() -> None:
+    pieces = (
+        b"[Gloo] Rank 0 is connected to 3[Gloo] Rank  peer ranks. Expected number of connected peer ranks is : 23 is connected to \n"
+        b"3 peer ranks. Expected number of connected peer ranks is : 3\n"
+        b"Expected number of connected peer ranks is : 3\n"
+    )
+    assert pumped(pieces + b"[Gloo] Rank 0 failed\n3\n\n")[1] == ["[Gloo] Rank 0 failed", "3", ""]
+
+
 def test_standard_error_stays_standard_error() -> None:
     assert pumped(b"a\n", "stderr")[0] == b"[worker 0] a\n"
 

@@ -17,7 +17,7 @@ from frontends.tf.distribute.strategies.central_storage import (
     CentralStorageStrategy as CentralStorageStrategy,
 )
 from frontends.tf.distribute.strategies.multi_worker_mirrored import (
-    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
+    ExperimentalMultiWorkerMirroredStrategy,
 )
 from frontends.tf.distribute.strategies.parameter_server import (
     ParameterServerStrategy as ParameterServerStrategy,
@@ -26,6 +26,7 @@ from frontends.tf.distribute.strategies.tpu import ExperimentalTPUStrategy
 from frontends.tf.distribute.termination_config import TerminationConfig as TerminationConfig
 
 TPUStrategy = ExperimentalTPUStrategy
+MultiWorkerMirroredStrategy = ExperimentalMultiWorkerMirroredStrategy
 CollectiveCommunication = CommunicationImplementation
 __getattr__, __dir__ = _names.attributes(
     "tf.distribute.experimental",

@@ -7,7 +7,11 @@ from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigCl
 from frontends.tf.distribute.cluster_resolver.base import cluster_of
 from frontends.tf.distribute.connection import client_strategy
 from frontends.tf.distribute.joining import join, warn_if_alone_in_slurm
-from frontends.tf.distribute.options import CollectiveHints, CommunicationOptions
+from frontends.tf.distribute.options import (
+    CollectiveHints,
+    CommunicationImplementation,
+    CommunicationOptions,
+)
 from frontends.tf.distribute.strategy import Strategy
 from spmd.topology import all_devices
 
@@ -73,6 +77,55 @@ class MultiWorkerMirroredStrategy(Strategy):
             warn_if_alone_in_slurm()
         devices = None if self.devices_per_worker is None else _first(self.devices_per_worker)
         super().__init__(spmd.make_mesh(devices), collectives=options.collectives)
+
+
+class ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):
+    """`tf.distribute.MultiWorkerMirroredStrategy` as it was first called, with the library of collectives as its first argument.
+
+    In a program that has connected to a cluster it makes the strategy whose replicas are there.
+
+    Examples:
+        >>> strategy = ExperimentalMultiWorkerMirroredStrategy(CommunicationImplementation.NCCL)
+        >>> isinstance(strategy, MultiWorkerMirroredStrategy)
+        True
+
+    Source: `tf.distribute.experimental.MultiWorkerMirroredStrategy`.
+    """
+
+    def __new__(
+        cls,
+        communication: CommunicationImplementation = CommunicationImplementation.AUTO,
+        cluster_resolver: ClusterResolver | None = None,
+    ) -> MultiWorkerMirroredStrategy:
+        """Returns a strategy whose replicas are elsewhere, if the program has connected to a cluster."""
+        if cls is ExperimentalMultiWorkerMirroredStrategy and client_strategy() is not None:
+            return MultiWorkerMirroredStrategy(cluster_resolver)
+        return object.__new__(cls)
+
+    def __init__(
+        self,
+        communication: CommunicationImplementation = CommunicationImplementation.AUTO,
+        cluster_resolver: ClusterResolver | None = None,
+    ) -> None:
+        """Joins the cluster, and makes the strategy; see `tf.distribute.MultiWorkerMirroredStrategy`.
+
+        Args:
+            communication: has no effect: XLA takes NCCL on GPUs, gloo on processors.
+            cluster_resolver: as there.
+
+        Raises:
+            TypeError: `communication` is no `CommunicationImplementation`.
+            spmd.errors.ClusterConfigError: as there.
+            spmd.errors.ClusterStartError: as there.
+            RuntimeError: as there.
+        """
+        if not isinstance(communication, CommunicationImplementation):
+            raise TypeError(
+                "communication must be a tf.distribute.experimental.CommunicationImplementation, such as "
+                f"CommunicationImplementation.AUTO, but is {communication!r}. A cluster resolver is the second argument "
+                "here, cluster_resolver=."
+            )
+        super().__init__(cluster_resolver)
 
 
 def _first(count: int) -> list[Any]:
