@@ -18,7 +18,7 @@ from tests.benchmarks.turns import Command, measure, started
 from tests.benchmarks.workloads import Program
 
 _ROUNDS = 9
-_MODES = {"without": "0", "with": "1"}
+_MODES = {"without": "0", "with": "1"}  # of JAXTRIBUTE_BATCH_THREADS
 # Title, program, processes, devices of each.
 _SHARED = (
     ("MNIST CNN, 2 processes", "mnist.workers", 2, 1),

@@ -11,6 +11,7 @@ from tests.policies import needs_batch
 
 _TRAIN = """
 import os, pathlib
+os.environ["JAXTRIBUTE_BATCH_THREADS"] = {wish!r}
 import numpy as np, spmd
 spmd.simulate_devices({devices})
 weight = spmd.Variable(np.ones((8, 4), np.float32), name="weight")
@@ -30,11 +31,13 @@ print(policies[True] == {{os.SCHED_BATCH}}, policies[False] == {{os.SCHED_OTHER}
 
 
 @needs_batch
-@pytest.mark.parametrize(("devices", "batch"), [(2, "True"), (1, "False")])
-def test_the_pool_of_several_devices_alone_is_batch_work(
-    words_of_new_python, devices: int, batch: str
+@pytest.mark.parametrize(
+    ("devices", "wish", "batch"), [(2, "1", "True"), (1, "1", "False"), (2, "", "False")]
+)
+def test_the_pool_of_several_devices_alone_is_batch_work_if_asked(
+    words_of_new_python, devices: int, wish: str, batch: str
 ) -> None:
-    is_batch, others, weight = words_of_new_python(_TRAIN.format(devices=devices))
+    is_batch, others, weight = words_of_new_python(_TRAIN.format(devices=devices, wish=wish))
     assert (is_batch, others) == (batch, "True")
     assert float(weight) == pytest.approx(1 - 0.01 * 64)
 
@@ -57,6 +60,7 @@ def test_threads_are_told_by_their_whole_names(monkeypatch, tmp_path: Path) -> N
         (tmp_path / number).mkdir()
         (tmp_path / number / "comm").write_bytes(name)
     (tmp_path / "1").mkdir()  # of a thread that has ended
+    monkeypatch.setenv("JAXTRIBUTE_BATCH_THREADS", "1")
     monkeypatch.setattr(thread_pool, "_THREADS", str(tmp_path))
     schedule_pool_as_batch()
     found = [os.sched_getscheduler(int(number)) for number in numbers]
@@ -67,5 +71,6 @@ def test_threads_are_told_by_their_whole_names(monkeypatch, tmp_path: Path) -> N
 
 
 def test_without_a_list_of_threads_nothing_happens(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAXTRIBUTE_BATCH_THREADS", "1")
     monkeypatch.setattr(thread_pool, "_THREADS", str(tmp_path / "none"))
     schedule_pool_as_batch()
