@@ -93,6 +93,8 @@ def main() -> None:
                 scaling.draw(arguments.output / "scaling.svg", rows)
             elif name == "planned_scaling":
                 rows = list(planned_scaling.planned_scaling())
+                if not rows:  # no compiler is here
+                    continue
                 planned_scaling.draw(arguments.output / "planned_scaling.svg", rows)
             else:
                 rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
