@@ -20,7 +20,6 @@ WITHOUT = {
     "frontends/tf/distribute/preemption_watcher.py",
     "frontends/tf/distribute/standalone/calls.py",
     "frontends/tf/distribute/standalone/values.py",
-    "frontends/tf/distribute/strategies/multi_worker_mirrored.py",
     "frontends/tf/keras/_added.py",
     "frontends/tf/keras/_artifact.py",
     "frontends/tf/keras/_dataset_adapter.py",
