@@ -6,11 +6,10 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 
-import jax
-
 from frontends.tf._names import attributes, defined_in
 from frontends.tf.config.devices import list_logical_devices
 from frontends.tf.sysconfig import get_build_info
+from spmd.topology import local_devices
 
 
 def is_gpu_available(
@@ -30,7 +29,7 @@ def is_gpu_available(
     """
     if not list_logical_devices("GPU"):
         return False
-    for device in jax.local_devices(backend="gpu"):
+    for device in local_devices("gpu"):
         capability = getattr(device, "compute_capability", None)
         is_cuda = device.client.platform_version.lower().startswith("cuda")
         if cuda_only and not is_cuda:

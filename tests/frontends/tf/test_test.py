@@ -2,7 +2,6 @@
 
 import types
 
-import jax
 import pytest
 
 from frontends import tf
@@ -17,7 +16,7 @@ def gpus(monkeypatch):
         tf.config.LogicalDevice(f"/device:GPU:{index}", kind) for index in range(len(found))
     ]
     monkeypatch.setattr(tf_test, "list_logical_devices", names)
-    monkeypatch.setattr(jax, "local_devices", lambda backend: found)
+    monkeypatch.setattr(tf_test, "local_devices", lambda platform: found)
     return found
 
 
@@ -43,6 +42,12 @@ def test_nvidias(gpus):
 
 def test_others(gpus):
     gpus.append(gpu("rocm 70000", "gfx90a"))
+    assert tf.test.is_gpu_available()
+    assert not tf.test.is_gpu_available(cuda_only=True)
+
+
+def test_simulated_gpus(simulate):
+    simulate("gpu:2")
     assert tf.test.is_gpu_available()
     assert not tf.test.is_gpu_available(cuda_only=True)
 
