@@ -29,13 +29,20 @@ class DeviceMap:
         [[0. 1.]]
     """
 
-    def __init__(self, function: Callable[[PyTree], PyTree], mesh: Mesh) -> None:
+    def __init__(
+        self,
+        function: Callable[[PyTree], PyTree],
+        mesh: Mesh,
+        is_needed: Callable[[], bool] = lambda: True,
+    ) -> None:
         """Prepares a function; it is traced with the first batch.
 
         Args:
             function: takes a batch of arrays `(rows, ...)`, and returns another of as many rows.
             mesh: where the batches are.
+            is_needed: tells, once there is a batch, whether the function changes it.
         """
+        self.is_needed = is_needed
 
         def checked(batch: PyTree) -> PyTree:
             result = function(batch)

@@ -5,7 +5,7 @@ and kept over all passes. Two passes at once, on two threads, share both.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -14,6 +14,7 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, RowArray, integers_fit, read_batch
+from spmd.input.device_map import DeviceMap
 from spmd.replica import HostPerReplica, PerReplica, RowLayout, RowMask, deal, share
 from spmd.topology import layout_of, logs_placements, place, place_all, place_own
 from spmd.typing import PyTree, Structure
@@ -48,7 +49,7 @@ class BatchPlacer:
         mesh: Mesh,
         full_rows: int | None,
         drop_remainder: bool = False,
-        finish: Callable[[PyTree], PyTree] | None = None,
+        finish: DeviceMap | None = None,
         scalars: bool = False,
         for_one_step: bool = False,
     ) -> None:
@@ -60,15 +61,16 @@ class BatchPlacer:
             drop_remainder: leave out global batches of fewer rows.
             finish: makes another batch, of as many rows, from a placed one.
             scalars: whether batches may hold scalars, which are one replica's.
-            for_one_step: whether each batch is for one step on the mesh, whose program may take it from the host.
+            for_one_step: whether each batch is for one step on the mesh. The program of a single device takes it from
+                the host, which is quicker than a transfer of its own.
         """
         self._layout = layout_of(mesh)
         self._replicas = self._layout.replicas
         self.own_replicas = self._layout.local_replicas
         self._drop_remainder = drop_remainder
         self._finish = finish
-        self._scalars = scalars and finish is None
-        self._stays = for_one_step and finish is None and _is_host(mesh)
+        self._scalars = scalars
+        self._stays = for_one_step and finish is None and mesh.size == 1
         self._lock = threading.Lock()
         self.full_rows = full_rows
         self._structure: Structure = None
@@ -96,7 +98,11 @@ class BatchPlacer:
 
     def read(self, tree: PyTree) -> Batch:
         """Flattens a batch; see `read_batch`. Texts are no input of a function that the devices apply."""
-        return read_batch(tree, texts=self._finish is None, scalars=self._scalars)
+        is_plain = self._needed_finish() is None
+        return read_batch(tree, texts=is_plain, scalars=self._scalars and is_plain)
+
+    def _needed_finish(self) -> DeviceMap | None:
+        return self._finish if self._finish is not None and self._finish.is_needed() else None
 
     def dealt(self, batch: Batch, replicas: int) -> Share | None:
         """Deals the rows of a batch out to replicas.
@@ -210,8 +216,9 @@ class BatchPlacer:
                     ]
                 )
             placed = batch.rebuild(arrays)
-            if self._finish is not None:
-                placed = self._finish(placed)
+            finish = self._needed_finish()
+            if finish is not None:
+                placed = finish(placed)
         return split_rows(placed, layout, self._mask_of(layout))
 
     def _texts(self, mine: Share, position: int) -> HostPerReplica:
@@ -286,11 +293,6 @@ def _owned(batch: Batch, position: int, index: np.ndarray | None) -> RowArray:
         with np.errstate(over="ignore"):  # a float that is too large becomes infinite, as in JAX
             leaf = leaf.astype(dtype, order="C", copy=index is None)
     return leaf if index is None else leaf[index]
-
-
-def _is_host(mesh: Mesh) -> bool:
-    """Tells whether a mesh is one processor, whose programs take arrays on the host as fast as others."""
-    return [device.platform for device in mesh.devices.flat] == ["cpu"]
 
 
 def _nothing_like(scalar: RowArray) -> np.ndarray:

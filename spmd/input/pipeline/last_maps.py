@@ -53,8 +53,9 @@ class LastMaps:
         return self._parted()[0]
 
     def on(self, mesh: Mesh) -> DeviceMap:
-        """Returns `apply` for batches on a mesh, compiled once for all passes."""
-        return self._on.setdefault(mesh, DeviceMap(self.apply, mesh))
+        """Returns `apply` for batches on a mesh, compiled once for all passes; not needed where no function was taken off."""
+        made = DeviceMap(self.apply, mesh, is_needed=lambda: bool(self._parted()[1]))
+        return self._on.setdefault(mesh, made)
 
     def apply(self, batch: PyTree) -> PyTree:
         """Makes the given form's batch from one of `form`'s; the same batch where nothing is gained.

@@ -10,6 +10,7 @@ from jax.sharding import Mesh
 
 import spmd
 from spmd.input.batch import read_batch
+from spmd.input.device_map import DeviceMap
 from spmd.input.placement import BatchPlacer
 
 MeshOf = Callable[[int], Mesh]
@@ -101,9 +102,12 @@ def test_texts_stay_on_the_host_in_the_rows_of_their_replicas(mesh_of: MeshOf) -
     assert [names.tolist() for names in batch[2].values] == [["a", "bb"], ["c"]]
     only = BatchPlacer(mesh_of(2), None).place(names[:1], x64=False)
     assert [names.tolist() for names in only.values] == [["a"], []]
-    finish: Callable[[object], object] = lambda batch: batch  # noqa: E731
+    mapped = DeviceMap(lambda batch: batch, mesh_of(2))
     with pytest.raises(spmd.errors.BatchError, match="Devices hold numbers"):
-        BatchPlacer(mesh_of(2), None, finish=finish).place(names, x64=False)
+        BatchPlacer(mesh_of(2), None, finish=mapped).place(names, x64=False)
+    unmapped = DeviceMap(lambda batch: batch, mesh_of(2), is_needed=lambda: False)
+    stays = BatchPlacer(mesh_of(2), None, finish=unmapped).place(names, x64=False)
+    assert [names.tolist() for names in stays.values] == [["a", "bb"], ["c"]]
 
 
 def test_scalars_are_one_replicas(mesh_of: MeshOf) -> None:

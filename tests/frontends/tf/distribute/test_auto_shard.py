@@ -130,6 +130,14 @@ def test_pixels_travel_as_bytes_to_devices_with_memory_of_their_own(travelling, 
             np.testing.assert_allclose(one, other, rtol=2e-7)  # XLA may multiply by 1/255
 
 
+def test_what_no_function_makes_larger_is_left_alone(travelling):
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    rows = tf.data.Dataset.from_tensor_slices((["a", "bb", "c"], np.arange(3.0)))
+    (batch,) = strategy.experimental_distribute_dataset(rows.batch(3))
+    assert [texts.tolist() for texts in batch[0].values] == [["a", "bb"], ["c"]]
+    assert travelling == []
+
+
 def test_passes_over_bytes_go_on_where_they_were(travelling):
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     first = iter(strategy.experimental_distribute_dataset(scaled_pixels()))
