@@ -20,6 +20,7 @@ import keras
 from keras.src.backend.jax import core as keras_core
 from keras.src.backend.jax import numpy as keras_numpy
 from keras.src.backend.jax import random as keras_random
+from keras.src.backend.jax.trainer import JAXEpochIterator
 from keras.src.utils import jax_layer, traceback_utils
 
 from spmd.integrations.keras import (
@@ -296,6 +297,10 @@ def _engine_patches() -> tuple[Patch, ...]:
             *(model, "_symbolic_build", trainer.build_if_possible),
             "a model with a step of its own need not have a call",
             "self iterator data_batch",
+        ),
+        around(
+            *(JAXEpochIterator, "_get_iterator", trainer.host_batches),
+            "the engine puts batches where the step runs",
         ),
         around(
             *(model, "_aggregate_additional_loss", losses.additional_loss_as_share),

@@ -54,6 +54,17 @@ def state_in_variables(get: Method, /, self: Model, **wanted: bool) -> PyTree:
     return tuple([] for is_wanted in wanted.values() if is_wanted)
 
 
+def host_batches(get: Method, /, self: Any) -> Any:
+    """Wraps `JAXEpochIterator._get_iterator`, which puts each batch on the default device, one ahead, if that is no processor.
+
+    Batches come from the host, as they do on processors: the engine puts them on the devices of the step, where texts
+    have no place. Keras's own step takes arrays on the host as well.
+    """
+    if keras.distribution.distribution() is not None:
+        return get(self)
+    return self.data_adapter.get_jax_iterator()
+
+
 def build_if_possible(build: Method, /, self: Model, *args: object, **kwargs: object) -> None:
     """Wraps `Trainer._symbolic_build`: a placed model may have a step and no `call`, as a GAN has.
 

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import pytest
 from keras import layers
+from keras.src.backend.jax.trainer import JAXEpochIterator
 
 import spmd
 from spmd.errors import BatchError
@@ -175,6 +176,13 @@ def test_one_processor_takes_batches_from_the_host(monkeypatch):
     distribute_model(model, spmd.make_mesh(["cpu:0"]))
     model.fit(X[:32], Y[:32], batch_size=8, epochs=2, verbose=0)
     assert len(placed) == 2  # of the first batch, for which the step has no program yet
+
+
+def test_keras_puts_no_batch_on_a_device_of_its_own_choice(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    batches = JAXEpochIterator(X, Y, batch_size=8)
+    _, _, iterator = next(iter(batches))
+    assert [type(part) for part in next(iterator)] == [np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize(
