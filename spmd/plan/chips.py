@@ -136,6 +136,15 @@ def _gpu(
     )
 
 
+# Dense; float32 as TF32, which is XLA's default on GPUs. The H200 is an H100 with other memory.
+_HOPPER = {
+    "bfloat16": 989.4e12,
+    "float16": 989.4e12,
+    "float32": 494.7e12,
+    "float64": 66.9e12,
+    "int8": 1978.9e12,
+}
+
 # Capacity, HBM bandwidth and peaks: Google Cloud's page of each chip. Links (one direction), the network of a chip and
 # what closes to a ring: the "TPU specs" of _BOOK, which are measured, and about 10% below Google Cloud's peaks.
 CHIPS: Mapping[str, Chip] = {
@@ -147,20 +156,24 @@ CHIPS: Mapping[str, Chip] = {
         _tpu("v6e", 32 * _GIB, 1.638e12, 918e12, 1836e12, 90e9, 16, 12.5e9, "v6e"),
         _gpu(
             *("h100", "NVIDIA H100 SXM 80 GB", 84_942_979_072, 3.35e12),
-            # Dense; float32 as TF32, which is XLA's default on GPUs.
-            {
-                "bfloat16": 989.4e12,
-                "float16": 989.4e12,
-                "float32": 494.7e12,
-                "float64": 66.9e12,
-                "int8": 1978.9e12,
-            },
+            _HOPPER,
             450e9,  # NVLink: 900 GB/s, both directions together
             50e9,  # DGX H100: a 400 Gbit/s adapter for each GPU
             (
                 "NVIDIA H100 Tensor Core GPU Architecture (whitepaper), tables 1 and 2",
                 "NVIDIA DGX H100 data sheet",
                 "memory: openxla/xla, target_config/specs/h100_sxm.txtpb",
+            ),
+        ),
+        _gpu(
+            *("h200", "NVIDIA H200 141 GB", 151_397_597_184, 4.8e12),
+            _HOPPER,
+            450e9,  # NVLink: 900 GB/s, both directions together
+            50e9,  # DGX H200: a 400 Gbit/s adapter for each GPU
+            (
+                "NVIDIA H200 Tensor Core GPU data sheet",
+                "NVIDIA DGX H200 data sheet",
+                "memory: openxla/xla, target_config/specs/h200.txtpb",
             ),
         ),
         _gpu(

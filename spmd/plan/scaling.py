@@ -317,6 +317,7 @@ def usual_topologies(topology: Topology) -> list[Topology]:
         "v4": "2x2x1 2x2x2 2x2x4 2x4x4 4x4x4 4x4x8 4x8x8 8x8x8",
         "v5p": "2x2x1 2x2x2 2x2x4 2x4x4 4x4x4 4x4x8 4x8x8 8x8x8",
         "h100": "1 2 4 8 16 32 64",
+        "h200": "1 2 4 8 16 32 64",
         "a100": "1 2 4 8 16 32 64",
     }
     found = [

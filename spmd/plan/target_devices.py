@@ -14,7 +14,7 @@ from spmd.errors import PlanError
 from spmd.plan.topologies import Topology
 from spmd.topology import in_physical_order
 
-# What XLA has to know of a GPU. Source: openxla/xla, xla/backends/gpu/target_config/specs/{h100_sxm,a100_sxm_80}.txtpb;
+# What XLA has to know of a GPU. Source: openxla/xla, xla/backends/gpu/target_config/specs/{h100_sxm,h200,a100_sxm_80}.txtpb;
 # the version of cuDNN is the oldest that JAX 0.10 still takes.
 _GPU_TEXT = """gpu_device_info {{
   threads_per_block_limit: 1024
@@ -55,6 +55,18 @@ _GPUS: dict[str, dict[str, Any]] = {
         "optin": 232448,
         "major": 9,
         "name": "NVIDIA H100 80GB HBM3",
+    },
+    "h200": {
+        "shared": 233472,
+        "cores": 132,
+        "units": 128,
+        "bandwidth": 4800000000000,
+        "cache": 52428800,
+        "clock": 1.98,
+        "memory": 151397597184,
+        "optin": 232448,
+        "major": 9,
+        "name": "NVIDIA H200 141GB HBM3e",
     },
     "a100": {
         "shared": 167936,

@@ -28,12 +28,12 @@ _FLAT = {
 # Chips that are connected in three dimensions, and the largest slice of each.
 _CUBES = {"v4": 4096, "v5p": 8960}
 _GPUS_OF_A_MACHINE = 8
-_GPUS = ("h100", "a100")
+_GPUS = ("h100", "h200", "a100")
 
 _KNOWN = """\
     v5e, v6e: 1x1, 2x2, 2x4, 4x4, 4x8, 8x8, 8x16 or 16x16 chips, as in v5e:16x16, or their number: v5e:256
     v4, v5p:  three sides, each 1, 2 or a multiple of 4, as in v4:2x2x2 or v5p:4x4x8
-    h100, a100: a number of GPUs, up to 8 or a multiple of 8 (machines of 8), as in h100:8
+    h100, h200, a100: a number of GPUs, up to 8 or a multiple of 8 (machines of 8), as in h100:8
     cpu: a number of devices, as in cpu:8
     several slices: 2xv5e:16x16"""
 
@@ -44,7 +44,7 @@ class Topology:
 
     Attributes:
         text: as a person wrote it.
-        chip: `"v4"`, `"v5e"`, `"v5p"`, `"v6e"`, `"h100"`, `"a100"` or `"cpu"`.
+        chip: `"v4"`, `"v5e"`, `"v5p"`, `"v6e"`, `"h100"`, `"h200"`, `"a100"` or `"cpu"`.
         platform: what JAX calls the kind of device.
         shape: chips of a slice, along each dimension that they are connected in.
         slices: how many slices there are.

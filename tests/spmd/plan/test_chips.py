@@ -7,7 +7,7 @@ from spmd.plan.topologies import parse_topology
 
 
 def test_every_chip_has_all_figures_and_their_source() -> None:
-    assert set(CHIPS) == {"v4", "v5e", "v5p", "v6e", "h100", "a100"}
+    assert set(CHIPS) == {"v4", "v5e", "v5p", "v6e", "h100", "h200", "a100"}
     for name, chip in CHIPS.items():
         assert chip.name == name
         assert 15e9 < chip.memory < 110e9

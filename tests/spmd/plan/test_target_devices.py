@@ -70,9 +70,10 @@ def test_every_kind_of_tpu_has_one_device_for_each_chip_and_neighbours_are_close
 
 @needs_gpu_compiler
 def test_gpus_have_one_device_each() -> None:
-    found = ask("h100:8", "a100:16")
+    found = ask("h100:8", "h200:1", "a100:16")
     assert [line[:4] for line in found] == [
         ["h100:8", "8", "8", "NVIDIA_H100_80GB_HBM3"],
+        ["h200:1", "1", "1", "NVIDIA_H200_141GB_HBM3e"],
         ["a100:16", "16", "16", "NVIDIA_A100-SXM4-80GB"],
     ]
 
