@@ -43,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()
         # It would take longer to start.
         os.environ.setdefault("JAXTRIBUTE_COMPILER_PROCESS", "0")
+    # The processes of a run share the GPUs, where there are some.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     spmd.simulate_devices(8)
 
 

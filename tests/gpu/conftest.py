@@ -1,0 +1,53 @@
+"""Tests on GPUs, `make test-gpu`: everything else is tested on simulated devices."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from frontends import tf
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of this folder."""
+    for item in items:
+        if "tests/gpu/" in item.path.as_posix():
+            item.add_marker(pytest.mark.gpu)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _backend() -> None:
+    """Starts JAX and Keras, which set variables of the environment."""
+    jax.devices()
+    importlib.import_module("keras")
+
+
+@pytest.fixture(autouse=True)
+def _gpu() -> None:
+    if not tf.config.list_physical_devices("GPU"):
+        pytest.skip("needs a GPU, and JAX's plug-in for it: make test-gpu")
+
+
+@pytest.fixture
+def full_precision() -> Any:
+    """Has products of float32 computed with all bits, so that they compare with a processor's."""
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    yield
+    tf.config.experimental.enable_tensor_float_32_execution(True)
+
+
+@pytest.fixture
+def give_weights() -> Callable[[Any], None]:
+    """Gives a model weights that depend on their shapes only."""
+
+    def give(model: Any) -> None:
+        generator = np.random.default_rng(0)
+        for weight in model.trainable_variables:
+            fan_in = np.prod(weight.shape[:-1]) or 1
+            if len(weight.shape) > 1:
+                weight.assign(generator.normal(size=weight.shape) * fan_in**-0.5)
+
+    return give
