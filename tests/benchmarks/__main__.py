@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.benchmarks import attack, chaos, planned_scaling, report, scaling
+from tests.benchmarks import attack, chaos, gpu_steps, planned_scaling, report, scaling
 from tests.benchmarks.compare import compare
 from tests.benchmarks.digits import write_digits
 from tests.benchmarks.estimator_start import estimator_start
@@ -49,7 +49,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*WORKLOADS, "startup", "estimator_start", "scaling", "planned_scaling", *OVERHEADS]
+    names = [*WORKLOADS, "startup", "estimator_start", "scaling", "planned_scaling"]
+    names += ["gpu_steps", *OVERHEADS]
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(names)}")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
     parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python")
@@ -96,6 +97,12 @@ def main() -> None:
                 if not rows:  # no compiler is here
                     continue
                 planned_scaling.draw(arguments.output / "planned_scaling.svg", rows)
+            elif name == "gpu_steps":
+                gpu = gpu_steps.find_gpu()
+                if not gpu:
+                    continue
+                machine = f"{gpu}; {ours}; {_versions(Path(sys.executable))}"
+                rows = list(gpu_steps.gpu_steps(digits))
             else:
                 rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
             report.write(arguments.output / f"{name}.json", name, machine, rows)
@@ -110,6 +117,7 @@ def _write_pages(output: Path) -> None:
         report.write_page(output, name)
     report.write_page(output, "scaling", scaling.ABOUT)
     report.write_page(output, "planned_scaling", planned_scaling.ABOUT)
+    report.write_page(output, "gpu_steps", gpu_steps.ABOUT)
 
 
 def _machine() -> str:

@@ -14,7 +14,7 @@ from tests.benchmarks.turns import serve
 
 
 def front_end(name: str, devices: int) -> Any:
-    """Imports what a program calls `tf`, with so many CPU devices.
+    """Imports what a program calls `tf`, with so many CPU devices; with the GPUs that there are if it is 0.
 
     Args:
         name: "tensorflow" with `tf_keras` where that is installed, "tensorflow-keras-3", "jaxtribute", or "none" for
@@ -34,6 +34,8 @@ def front_end(name: str, devices: int) -> Any:
         import tensorflow as tf
     else:
         from frontends import tf
+    if devices == 0:
+        return tf
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(
         cpu, [tf.config.LogicalDeviceConfiguration() for _ in range(devices)]

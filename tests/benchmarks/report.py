@@ -112,7 +112,7 @@ def write_page(directory: Path, name: str, about: str = "Measured by `make bench
         if "ours / this" in result["rows"][0]
         else ""
     )
-    title = name.replace("_", " ").capitalize()
+    title = name.replace("_", " ").capitalize().replace("Gpu", "GPU")
     has_chart = (directory / f"{name}.svg").exists()
     chart = f"![{title}]({name}.svg)\n\n" if has_chart else ""
     text = (

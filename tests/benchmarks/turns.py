@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ class Ready(NamedTuple):
 
     Attributes:
         amount: what a turn does: images, batches; times are compared per unit.
-        check: a number that all programs that do the same agree on.
+        check: a number that all programs that do the same agree on; NaN of one that cannot have the others' weights.
     """
 
     amount: int
@@ -157,11 +158,15 @@ class Peer:
 
 
 @contextlib.contextmanager
-def started(programs: Mapping[str, Sequence[Command]]) -> Iterator[dict[str, Peer]]:
-    """Starts programs one after another, and ends them all.
+def started(
+    programs: Mapping[str, Sequence[Command]], tolerance: float = 1e-3, *, at_once: bool = False
+) -> Iterator[dict[str, Peer]]:
+    """Starts programs, and ends them all.
 
     Args:
         programs: names, and the processes of each.
+        tolerance: by which their checks may differ, relative to the first one's.
+        at_once: whether they start at the same time, and not one after another.
 
     Yields:
         The programs, ready.
@@ -170,12 +175,17 @@ def started(programs: Mapping[str, Sequence[Command]]) -> Iterator[dict[str, Pee
         RuntimeError: a program failed, or computes something else than the first one.
     """
     peers: dict[str, Peer] = {}
+
+    def start(name: str) -> None:
+        peers[name] = Peer(programs[name])
+
     try:
-        for name, commands in programs.items():
-            peers[name] = Peer(commands)
+        with ThreadPoolExecutor(len(programs) if at_once else 1) as pool:
+            list(pool.map(start, programs))
+        peers = {name: peers[name] for name in programs}
         first = next(iter(peers.values())).ready
         for name, peer in peers.items():
-            if abs(peer.ready.check - first.check) > 1e-3 * abs(first.check):
+            if abs(peer.ready.check - first.check) > tolerance * abs(first.check):
                 raise RuntimeError(
                     f"{name} computes {peer.ready.check}, and {next(iter(peers))} {first.check}: programs that "
                     "do not compute the same cannot be compared."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.programs import digits
+from tests.benchmarks.programs.training import mirrored
 from tests.benchmarks.programs.weights import initial, same_weights
 from tests.benchmarks.turns import Ready
 
@@ -27,7 +28,7 @@ def layers_of(keras: Any) -> list[Any]:
 
 def loop(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
     """A custom loop under MirroredStrategy."""
-    strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(devices)])
+    strategy = mirrored(tf, devices)
     images, labels = digits.scaled(path, BATCH * STEPS)
     dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(10_000)
     return custom_loop(tf, strategy, dataset.batch(BATCH), layers_of(tf.keras), images, labels)
@@ -89,7 +90,7 @@ def custom_loop(
 
 def fit(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
     """Model.fit under MirroredStrategy."""
-    strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(devices)])
+    strategy = mirrored(tf, devices)
     with strategy.scope():
         model = _compiled(tf.keras)
     images, labels = digits.scaled(path, BATCH * STEPS)
@@ -102,9 +103,8 @@ def keras_alone(tf: None, devices: int, path: str) -> tuple[Ready, Callable[[], 
     os.environ |= {"KERAS_BACKEND": "jax"}
     import spmd
 
-    spmd.simulate_devices(
-        devices
-    )  # sets JAX's options, and the thread pool that several devices need
+    if devices:  # sets JAX's options, and the thread pool that several devices need
+        spmd.simulate_devices(devices)
     import keras
 
     if devices > 1:
@@ -140,7 +140,8 @@ def by_hand(tf: None, devices: int, path: str) -> tuple[Ready, Callable[[], None
     """The custom loop as an expert writes it for JAX: `jit(shard_map)` over a flat list of arrays."""
     import spmd
 
-    spmd.simulate_devices(devices)
+    if devices:
+        spmd.simulate_devices(devices)
     import jax
     import jax.numpy as jnp
     import optax
@@ -150,7 +151,8 @@ def by_hand(tf: None, devices: int, path: str) -> tuple[Ready, Callable[[], None
 
     from spmd.lowering import lowered
 
-    mesh = jax.make_mesh((devices,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    everything = (jax.device_count(),)
+    mesh = jax.make_mesh(everything, ("data",), axis_types=(jax.sharding.AxisType.Auto,))
     whole, rows = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
     images, labels = digits.scaled(path, BATCH * STEPS)
 
@@ -187,7 +189,7 @@ def by_hand(tf: None, devices: int, path: str) -> tuple[Ready, Callable[[], None
     batch = images[:BATCH], labels[:BATCH]
     # The same better code for convolutions and pooling as ours.
     program, shapes = jax.make_jaxpr(mapped, return_shape=True)(held[0], *batch)
-    call = jaxpr_as_fun(lowered(program, "cpu"))
+    call = jaxpr_as_fun(lowered(program, mesh.devices.flat[0].platform))
     structure_out = jax.tree.structure(shapes)
 
     @functools.partial(jax.jit, donate_argnums=0)

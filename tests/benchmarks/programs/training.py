@@ -22,8 +22,8 @@ class Lesson:
         rows: in a batch, of all devices.
         steps: in a turn.
         optimizer: name and rate.
-        drops: whether a training step draws random numbers, which every framework draws differently; then losses are
-            compared without training.
+        drops: whether a training step draws random numbers, which every framework draws differently, or rounds to
+            bfloat16; then losses are compared without training.
     """
 
     build: Callable[[Any], tuple[Any, Any]]
@@ -40,7 +40,7 @@ def fit(tf: Any, devices: int, lesson: Lesson) -> tuple[Ready, Callable[[], None
     On one device there is no strategy: under it TensorFlow's steps of large tables take eight times as long and more.
     """
     if tf is None:
-        os.environ |= {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
+        os.environ |= {"KERAS_BACKEND": "jax"} | ({"JAX_PLATFORMS": "cpu"} if devices else {})
         import keras
 
         scope = contextlib.nullcontext()
@@ -69,8 +69,8 @@ def fit(tf: Any, devices: int, lesson: Lesson) -> tuple[Ready, Callable[[], None
 
 
 def mirrored(tf: Any, devices: int) -> Any:
-    """The strategy on so many devices."""
-    return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(devices)])
+    """The strategy on so many processors; on all GPUs if there are 0."""
+    return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(devices)] or None)
 
 
 def labels(generator: np.random.Generator, classes: int, *shape: int) -> np.ndarray:
