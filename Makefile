@@ -23,14 +23,14 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test test-gpu lint docs bench golden golden-estimators usage clean help
 .PRECIOUS: $(STAMP)%
 
-demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.py)
-	$(PY) examples/mnist.py --devices 2 $(ARGS)
+demo: $(STAMP)examples  ## train MNIST on all GPUs, or on two simulated devices (examples/mnist.py)
+	$(PY) examples/mnist.py $(ARGS)
 
 # Of two -m the last one counts.
 test: $(STAMP)test  ## run the quick tests, in a process per core up to four (ARGS="-m slow": the slow ones)
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not slow" $(ARGS)
 
-test-gpu: $(STAMP)test  ## run the tests that need a GPU, and JAX's wheel for it (.venv/bin/pip install 'jax[cuda13]')
+test-gpu: $(STAMP)test  ## run the tests that need a GPU (first: .venv/bin/pip install 'jax[cuda13]')
 	$(PY) -m pytest -n 4 -m gpu tests/gpu $(ARGS)
 
 # All three run even if one fails. Node comes with the `lint` extra: one on PATH could be too old.

@@ -1,12 +1,14 @@
 """Eight simulated CPU devices and Keras on JAX, for the tests and the doctests alike."""
 
 import importlib
+import importlib.util
 import os
 import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+import jax
 import pytest
 
 import spmd
@@ -43,8 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()
         # It would take longer to start.
         os.environ.setdefault("JAXTRIBUTE_COMPILER_PROCESS", "0")
-    # The processes of a run share the GPUs, where there are some.
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    if config.getoption("markexpr") == "gpu":
+        # The processes of a run share the GPUs.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    elif any(map(importlib.util.find_spec, ("jax_cuda12_plugin", "jax_cuda13_plugin"))):
+        # All other tests are about processors and simulated devices, whatever the machine has besides.
+        jax.config.update("jax_platforms", "cpu")
     spmd.simulate_devices(8)
 
 

@@ -18,6 +18,9 @@ from spmd.typing import PyTree
 class DeviceMap:
     """Applies a function to batches on a mesh: each device to its own rows, in one program.
 
+    Attributes:
+        is_needed: tells, once there is a batch, whether the function changes it.
+
     Examples:
         >>> import numpy as np, spmd
         >>> mesh = spmd.make_mesh(["cpu:0"])

@@ -62,7 +62,7 @@ class BatchPlacer:
             finish: makes another batch, of as many rows, from a placed one.
             scalars: whether batches may hold scalars, which are one replica's.
             for_one_step: whether each batch is for one step on the mesh. The program of a single device takes it from
-                the host, which is quicker than a transfer of its own.
+                the host: for a small batch, a transfer of its own takes longer to start.
         """
         self._layout = layout_of(mesh)
         self._replicas = self._layout.replicas

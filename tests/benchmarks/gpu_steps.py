@@ -7,22 +7,18 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tests.benchmarks.compare import commands_of
 from tests.benchmarks.turns import Command, measure, spread, started, times_as_fast
 from tests.benchmarks.workloads import BY_HAND, KERAS, OURS, TORCH, Program
 
 ROUNDS = 7
-# The first sentence of the page, up to the machine.
-ABOUT = (
-    "Steps with their input from the host: a custom loop under `MirroredStrategy`, or `Model.fit`. PyTorch runs without `torch.compile`, in autocast to bfloat16 where the "
-    "others train in `mixed_bfloat16`. Times are medians of turns, with quartiles; *times as fast* is how many times as fast ours is, round by round. Made by "
-    "`python -m tests.benchmarks gpu_steps` on"
+_ABOUT = (
+    "Steps on one GPU, with their input from the host: a custom loop under `MirroredStrategy`, or `Model.fit`. Times are medians of turns, with quartiles; *times as fast* is "
+    "how many times as fast ours is, round by round."
 )
-_RESNET, _TRANSFORMER = (
-    "ResNet50 in bfloat16, 64 pictures of 224 x 224, Model.fit",
-    "Transformer in bfloat16, 12 layers of 768, 8 texts of 512, Model.fit",
-)
+_ABOUT_TORCH = " PyTorch runs without `torch.compile`, in autocast to bfloat16 where the others train in `mixed_bfloat16`."
 
 
 def _fit(name: str, torch: str | None = None) -> dict[str, Program]:
@@ -31,8 +27,6 @@ def _fit(name: str, torch: str | None = None) -> dict[str, Program]:
 
 
 WORKLOADS: Mapping[str, Mapping[str, Program]] = {
-    _RESNET: _fit("accelerated.resnet", "torch_gpu.resnet"),
-    _TRANSFORMER: _fit("accelerated.transformer", "torch_gpu.transformer"),
     "MNIST CNN, custom loop, batch 128": {
         OURS: Program("mnist.loop", "jaxtribute"),
         BY_HAND: Program("mnist.by_hand"),
@@ -41,9 +35,27 @@ WORKLOADS: Mapping[str, Mapping[str, Program]] = {
     "GPT-style transformer, 4 layers of 256, 8 texts of 128, Model.fit": _fit("attention.gpt"),
     "LSTM text classifier, 32 texts of 100, Model.fit": _fit("recurrent.lstm"),
     "U-Net, 8 pictures of 64 x 64, Model.fit": _fit("pictures.unet"),
+    "ResNet50 in bfloat16, 64 pictures of 224 x 224, Model.fit": _fit(
+        "accelerated.resnet", "torch_gpu.resnet"
+    ),
+    "Transformer in bfloat16, 12 layers of 768, 8 texts of 512, Model.fit": _fit(
+        "accelerated.transformer", "torch_gpu.transformer"
+    ),
 }
 # Products of float32 are rounded to TensorFloat-32, and those of bfloat16 more.
 _TOLERANCE = 0.02
+
+
+def about(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the page's first sentences, up to the machine.
+
+    Args:
+        rows: of the report.
+    """
+    measured = {row["model"] for row in rows}
+    missing = "".join(f" Not measured yet: {name}." for name in WORKLOADS if name not in measured)
+    torch = _ABOUT_TORCH if any(row["program"] == TORCH for row in rows) else ""
+    return f"{_ABOUT}{torch}{missing} Measured by `python -m tests.benchmarks gpu_steps` on"
 
 
 def find_gpu() -> str:
@@ -73,9 +85,9 @@ def gpu_steps(digits: str) -> Iterator[dict[str, object]]:
                 for arguments, _ in commands_of(program, 1, sys.executable, 0, digits)
             ]
             for name, program in programs.items()
-            if name != TORCH or importlib.util.find_spec("torch")
+            if name != TORCH or all(map(importlib.util.find_spec, ("torch", "torchvision")))
         }
-        with started(commands, _TOLERANCE, at_once=True) as peers:
+        with started(commands, _TOLERANCE) as peers:
             times = measure(peers, ROUNDS)
         yield from rows_of(title, times)
 

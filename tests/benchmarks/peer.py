@@ -14,7 +14,7 @@ from tests.benchmarks.turns import serve
 
 
 def front_end(name: str, devices: int) -> Any:
-    """Imports what a program calls `tf`, with so many CPU devices; with the GPUs that there are if it is 0.
+    """Imports what a program calls `tf`, with so many CPU devices; as it is, if that is 0.
 
     Args:
         name: "tensorflow" with `tf_keras` where that is installed, "tensorflow-keras-3", "jaxtribute", or "none" for

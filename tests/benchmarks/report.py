@@ -6,7 +6,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,18 +95,23 @@ def table(rows: Sequence[Row]) -> Table:
     return made
 
 
-def write_page(directory: Path, name: str, about: str = "Measured by `make bench` on") -> None:
+def write_page(
+    directory: Path,
+    name: str,
+    about: str | Callable[[Sequence[Row]], str] = "Measured by `make bench` on",
+) -> None:
     """Writes the page of one benchmark from its JSON, if it is there.
 
     Args:
         directory: of both.
         name: of the benchmark.
-        about: the page's first sentence, up to the machine.
+        about: the page's first sentences, up to the machine; or what makes them from the rows.
     """
     path = directory / f"{name}.json"
     if not path.exists():
         return
     result = json.loads(path.read_text())
+    begin = about if isinstance(about, str) else about(result["rows"])
     ratios = (
         " Each ratio is the median over rounds in which the programs take turns, so that a noisy machine slows all of them."
         if "ours / this" in result["rows"][0]
@@ -116,7 +121,7 @@ def write_page(directory: Path, name: str, about: str = "Measured by `make bench
     has_chart = (directory / f"{name}.svg").exists()
     chart = f"![{title}]({name}.svg)\n\n" if has_chart else ""
     text = (
-        f"# {title}\n\n{about} {result['machine']}.{ratios}\n\n{chart}{_markdown(result['rows'])}"
+        f"# {title}\n\n{begin} {result['machine']}.{ratios}\n\n{chart}{_markdown(result['rows'])}"
     )
     (directory / f"{name}.md").write_text(text)
 

@@ -12,7 +12,7 @@ serve(Ready({amount}, {check}), lambda: print("a line of a library"))
 """
 
 
-def program(amount: int = 4, check: float = 1.0) -> list[Command]:
+def program(amount: int = 4, check: object = 1.0) -> list[Command]:
     return [Command([sys.executable, "-c", PROGRAM.format(amount=amount, check=check)], {})]
 
 
@@ -32,6 +32,15 @@ def test_programs_that_compute_something_else_are_refused():
     programs = {"one": program(), "other": program(check=2.0)}
     message = r"other computes 2.0, and one 1.0"
     with pytest.raises(RuntimeError, match=message), started(programs):
+        pass
+
+
+def test_how_close_programs_are_is_told_and_one_with_other_weights_may_opt_out():
+    programs = {"one": program(), "other": program(check=1.01), "third": program(check=None)}
+    with started(programs, 0.02) as peers:
+        assert [peer.ready.check for peer in peers.values()] == [1.0, 1.01, None]
+    broken = {"one": program(), "other": program(check="float('nan')")}
+    with pytest.raises(RuntimeError, match="other computes nan"), started(broken):
         pass
 
 

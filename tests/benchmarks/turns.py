@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,11 +28,11 @@ class Ready(NamedTuple):
 
     Attributes:
         amount: what a turn does: images, batches; times are compared per unit.
-        check: a number that all programs that do the same agree on; NaN of one that cannot have the others' weights.
+        check: a number that all programs that do the same agree on; None of one that cannot have the others' weights.
     """
 
     amount: int
-    check: float
+    check: float | None
 
 
 class Command(NamedTuple):
@@ -159,14 +158,13 @@ class Peer:
 
 @contextlib.contextmanager
 def started(
-    programs: Mapping[str, Sequence[Command]], tolerance: float = 1e-3, *, at_once: bool = False
+    programs: Mapping[str, Sequence[Command]], tolerance: float = 1e-3
 ) -> Iterator[dict[str, Peer]]:
-    """Starts programs, and ends them all.
+    """Starts programs one after another, and ends them all.
 
     Args:
         programs: names, and the processes of each.
         tolerance: by which their checks may differ, relative to the first one's.
-        at_once: whether they start at the same time, and not one after another.
 
     Yields:
         The programs, ready.
@@ -175,20 +173,18 @@ def started(
         RuntimeError: a program failed, or computes something else than the first one.
     """
     peers: dict[str, Peer] = {}
-
-    def start(name: str) -> None:
-        peers[name] = Peer(programs[name])
-
     try:
-        with ThreadPoolExecutor(len(programs) if at_once else 1) as pool:
-            list(pool.map(start, programs))
-        peers = {name: peers[name] for name in programs}
-        first = next(iter(peers.values())).ready
+        for name, commands in programs.items():
+            peers[name] = Peer(commands)
+        first = next(iter(peers.values())).ready.check
+        assert first is not None
         for name, peer in peers.items():
-            if abs(peer.ready.check - first.check) > tolerance * abs(first.check):
+            check = peer.ready.check
+            # Not `>`: NaN is no answer.
+            if check is not None and not abs(check - first) <= tolerance * abs(first):
                 raise RuntimeError(
-                    f"{name} computes {peer.ready.check}, and {next(iter(peers))} {first.check}: programs that "
-                    "do not compute the same cannot be compared."
+                    f"{name} computes {check}, and {next(iter(peers))} {first}: programs that do not compute the same "
+                    "cannot be compared."
                 )
         yield peers
     finally:

@@ -1,7 +1,7 @@
 """Tests on GPUs, `make test-gpu`: everything else is tested on simulated devices."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -26,17 +26,23 @@ def _backend() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _gpu() -> None:
-    if not tf.config.list_physical_devices("GPU"):
-        pytest.skip("needs a GPU, and JAX's plug-in for it: make test-gpu")
+def _gpu(pytestconfig: pytest.Config) -> None:
+    if tf.config.list_physical_devices("GPU"):
+        return
+    if pytestconfig.getoption("markexpr") == "gpu":
+        pytest.fail(
+            "JAX finds no GPU here. Is its plug-in installed? .venv/bin/pip install 'jax[cuda13]'"
+        )
+    pytest.skip("for GPUs: make test-gpu")
 
 
 @pytest.fixture
-def full_precision() -> Any:
+def full_precision() -> Iterator[None]:
     """Has products of float32 computed with all bits, so that they compare with a processor's."""
+    before = tf.config.experimental.tensor_float_32_execution_enabled()
     tf.config.experimental.enable_tensor_float_32_execution(False)
     yield
-    tf.config.experimental.enable_tensor_float_32_execution(True)
+    tf.config.experimental.enable_tensor_float_32_execution(before)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def test_a_device_scope_places_arrays():
     assert (first + tf.constant([1.0, 1.0])).numpy().tolist() == [2, 3]
 
 
-def test_details_and_memory_are_the_drivers():
+def test_details_and_memory_are_told():
     (gpu, *_) = tf.config.list_physical_devices("GPU")
     details = tf.config.experimental.get_device_details(gpu)
     assert details["device_name"]

@@ -4,6 +4,7 @@ import numpy as np
 
 import spmd
 from frontends import tf
+from spmd.input import BatchPlacer
 
 TEXTS = ["good film", "bad film", "so good", "so bad"] * 8
 
@@ -18,6 +19,14 @@ def test_texts_stay_on_the_host():
         assert isinstance(numbers, spmd.PerReplica)
         assert {one.platform for one in numbers.array.devices()} == {"gpu"}
     assert seen == TEXTS
+
+
+def test_a_batch_for_one_step_goes_to_its_program_from_the_host():
+    mesh = tf.distribute.OneDeviceStrategy("/gpu:0").mesh
+    batch = BatchPlacer(mesh, None, for_one_step=True).place(np.arange(4.0), x64=False)
+    assert batch.host is not None
+    step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
+    assert [float(step(batch)) for _ in range(2)] == [6, 6]
 
 
 def test_fit_takes_texts():

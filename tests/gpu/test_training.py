@@ -7,6 +7,7 @@ from flax import nnx
 
 import spmd
 from frontends import tf
+from spmd.input import DeviceMap
 
 GPU, CPU = ["GPU:0"], ["CPU:0"]
 
@@ -187,12 +188,20 @@ def test_flax_and_several_steps_a_call(full_precision):
     np.testing.assert_allclose(found[0], found[1], rtol=1e-4)
 
 
-def test_batches_are_mapped_on_the_device_and_state_is_donated():
+def test_batches_are_mapped_on_the_device(monkeypatch):
+    mapped, call = [], DeviceMap.__call__
+
+    def spy(self, batch):
+        result = call(self, batch)
+        mapped.append((batch.dtype, result.dtype))
+        return result
+
+    monkeypatch.setattr(DeviceMap, "__call__", spy)
     strategy = tf.distribute.MirroredStrategy(GPU)
     pixels = np.random.default_rng(0).integers(0, 256, (64, 8, 8, 1)).astype(np.uint8)
     dataset = tf.data.Dataset.from_tensor_slices(pixels)
     dataset = dataset.map(lambda image: tf.cast(image, tf.float32) / 255).shuffle(64).batch(16)
-    total = spmd.Variable(np.zeros((), np.float32), name="total")
+    total = spmd.Variable(np.zeros(1000, np.float32), name="total")
 
     @tf.function
     def add(batch):
@@ -201,10 +210,26 @@ def test_batches_are_mapped_on_the_device_and_state_is_donated():
 
         strategy.run(replica, args=(batch,))
 
-    before = total.value
     for batch in strategy.experimental_distribute_dataset(dataset):
-        assert batch.dtype == np.float32
         add(batch)
-    assert float(total.value) == pytest.approx(pixels.sum() / 255, rel=1e-5)
+    assert mapped == [(np.uint8, np.float32)] * 4
+    np.testing.assert_allclose(total.value, np.full(1000, pixels.sum() / 255), rtol=1e-5)
+
+
+def test_state_stays_where_it_is():
+    strategy = tf.distribute.MirroredStrategy(GPU)
+    total = spmd.Variable(np.zeros(1000, np.float32), name="total")
+
+    @tf.function
+    def add():
+        def replica():
+            total.value += 1
+
+        strategy.run(replica)
+
+    add()
+    place = total.value.unsafe_buffer_pointer()  # no reference: the array of a held one is copied
+    for _ in range(3):
+        add()
+    assert total.value.unsafe_buffer_pointer() == place
     assert {one.platform for one in total.value.devices()} == {"gpu"}
-    assert before is not total.value

@@ -53,7 +53,10 @@ class LastMaps:
         return self._parted()[0]
 
     def on(self, mesh: Mesh) -> DeviceMap:
-        """Returns `apply` for batches on a mesh, compiled once for all passes; not needed where no function was taken off."""
+        """Returns `apply` for batches on a mesh, compiled once for all passes.
+
+        Its `is_needed` tells whether a function was taken off.
+        """
         made = DeviceMap(self.apply, mesh, is_needed=lambda: bool(self._parted()[1]))
         return self._on.setdefault(mesh, made)
 

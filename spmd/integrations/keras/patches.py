@@ -300,7 +300,7 @@ def _engine_patches() -> tuple[Patch, ...]:
         ),
         around(
             *(JAXEpochIterator, "_get_iterator", trainer.host_batches),
-            "the engine puts batches where the step runs",
+            "batches go from the host to where the step runs",
         ),
         around(
             *(model, "_aggregate_additional_loss", losses.additional_loss_as_share),

@@ -6,7 +6,8 @@ is a replica's share of the loss of the global batch, so that sums over replicas
 device computes, whatever the number of rows.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_trainer.py runs on every supported version: the
-methods of `JAXTrainer` that are wrapped here, and what its loops do with the state that they are given.
+methods of `JAXTrainer` and `JAXEpochIterator` that are wrapped here, and what Keras's loops do with the state that they
+are given.
 """
 
 import warnings
@@ -57,8 +58,9 @@ def state_in_variables(get: Method, /, self: Model, **wanted: bool) -> PyTree:
 def host_batches(get: Method, /, self: Any) -> Any:
     """Wraps `JAXEpochIterator._get_iterator`, which puts each batch on the default device, one ahead, if that is no processor.
 
-    Batches come from the host, as they do on processors: the engine puts them on the devices of the step, where texts
-    have no place. Keras's own step takes arrays on the host as well.
+    Batches come from the host, as they do on processors: the engine puts them where the step runs, without texts. An
+    epoch's iterator does not know its model, so this holds for models that are not placed as well. Their step takes
+    batches from the host in one call, and goes on while they travel.
     """
     if keras.distribution.distribution() is not None:
         return get(self)

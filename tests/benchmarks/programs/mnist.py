@@ -151,8 +151,10 @@ def by_hand(tf: None, devices: int, path: str) -> tuple[Ready, Callable[[], None
 
     from spmd.lowering import lowered
 
-    everything = (jax.device_count(),)
-    mesh = jax.make_mesh(everything, ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    count = max(devices, 1)
+    mesh = jax.make_mesh(
+        (count,), ("data",), (jax.sharding.AxisType.Auto,), devices=jax.devices()[:count]
+    )
     whole, rows = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
     images, labels = digits.scaled(path, BATCH * STEPS)
 

@@ -10,7 +10,7 @@ import numpy as np
 from frontends import tf
 from tests.benchmarks.programs import accelerated
 
-# The rows of a device, and one of them.
+# What makes the model, the rows of a device, and what draws rows.
 _MODELS = {
     "resnet": (accelerated.resnet_of, accelerated.PICTURES, accelerated.pictures),
     "gpt": (accelerated.transformer_of, accelerated.TEXTS, accelerated.texts),

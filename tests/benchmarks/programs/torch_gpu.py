@@ -1,6 +1,5 @@
 """The networks of `accelerated` in PyTorch on a GPU, as its documentation has them trained: autocast to bfloat16, no compiler."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -78,4 +77,4 @@ def _train(
         loss.item()
 
     turn()
-    return Ready(steps, math.nan), turn  # its weights are others, so its losses are not compared
+    return Ready(steps, None), turn  # its weights are others, so its losses are not compared

@@ -69,8 +69,8 @@ def fit(tf: Any, devices: int, lesson: Lesson) -> tuple[Ready, Callable[[], None
 
 
 def mirrored(tf: Any, devices: int) -> Any:
-    """The strategy on so many processors; on all GPUs if there are 0."""
-    return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(devices)] or None)
+    """The strategy on so many CPU devices; on the first GPU if it is 0."""
+    return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(devices)] or ["GPU:0"])
 
 
 def labels(generator: np.random.Generator, classes: int, *shape: int) -> np.ndarray:

@@ -108,6 +108,11 @@ def test_texts_stay_on_the_host_in_the_rows_of_their_replicas(mesh_of: MeshOf) -
     unmapped = DeviceMap(lambda batch: batch, mesh_of(2), is_needed=lambda: False)
     stays = BatchPlacer(mesh_of(2), None, finish=unmapped).place(names, x64=False)
     assert [names.tolist() for names in stays.values] == [["a", "bb"], ["c"]]
+    unmapped = DeviceMap(lambda batch: batch, mesh_of(1), is_needed=lambda: False)
+    scalar = BatchPlacer(mesh_of(1), None, finish=unmapped, scalars=True).place(
+        (np.arange(2), np.float32(3)), x64=False
+    )
+    assert float(scalar[1].values[0]) == 3
 
 
 def test_scalars_are_one_replicas(mesh_of: MeshOf) -> None:

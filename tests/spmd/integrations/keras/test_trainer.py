@@ -12,6 +12,7 @@ from keras.src.backend.jax.trainer import JAXEpochIterator
 import spmd
 from spmd.errors import BatchError
 from spmd.integrations.keras import distribute_model
+from spmd.integrations.keras.patches import patch_keras
 from spmd.integrations.keras.trainer import build_if_possible, make_function
 
 RNG = np.random.default_rng(0)
@@ -179,6 +180,7 @@ def test_one_processor_takes_batches_from_the_host(monkeypatch):
 
 
 def test_keras_puts_no_batch_on_a_device_of_its_own_choice(monkeypatch):
+    patch_keras()
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     batches = JAXEpochIterator(X, Y, batch_size=8)
     _, _, iterator = next(iter(batches))
