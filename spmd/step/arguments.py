@@ -115,10 +115,7 @@ class Arguments:
         return [name for name, leaf in pairs if leaf.role == role]
 
     def _names(self) -> list[str]:
-        paths = jax.tree_util.tree_leaves_with_path(
-            self.structure.unflatten(range(len(self.leaves)))
-        )
-        return [_argument_name(path) for path, _ in paths]
+        return argument_names(self.structure)
 
     def abstract(
         self, rows: NamedSharding | None = None, whole: NamedSharding | None = None
@@ -368,6 +365,16 @@ def abstract(
     """
     weak = bool(getattr(value, "weak_type", False) if weak_type is None else weak_type)
     return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding, weak_type=weak)
+
+
+def argument_names(structure: TreeStructure) -> list[str]:
+    """Names the leaves of arguments: `args[0]['x']`, `scale`.
+
+    Args:
+        structure: of `(args, kwargs)`.
+    """
+    paths = jax.tree_util.tree_leaves_with_path(structure.unflatten(range(structure.num_leaves)))
+    return [_argument_name(path) for path, _ in paths]
 
 
 def _argument_name(path: Sequence[Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from spmd.errors import RecompilationWarning
 from spmd.source_lines import user_stacklevel
-from spmd.step.arguments import Arguments, ArgumentsKey, Leaf
+from spmd.step.arguments import Arguments, ArgumentsKey, Leaf, argument_names
 from spmd.step.dispatch import Executable
 from spmd.step.function_key import function_key
 from spmd.step.op_by_op import runs_op_by_op
@@ -217,9 +217,10 @@ def _difference(last: ArgumentsKey, key: ArgumentsKey) -> str:
     """Says in words how arguments differ from those of another program."""
     if last.structure != key.structure:
         return f"the structure of the arguments changed from {last.structure} to {key.structure}"
-    for index, (old, new) in enumerate(zip(last.leaves, key.leaves, strict=True)):
+    names = argument_names(key.structure)
+    for name, old, new in zip(names, last.leaves, key.leaves, strict=True):
         if old != new:
-            changed = f"argument leaf {index} changed from {_shown(old)} to {_shown(new)}"
+            changed = f"{name} changed from {_shown(old)} to {_shown(new)}"
             is_number = _kind(old) is _kind(new) is not None
             return (
                 f"{changed}, a Python number that the step needs as one" if is_number else changed

@@ -51,7 +51,7 @@ def test_a_number_that_is_needed_warns_and_is_named(mesh_of):
     step = spmd.Step(lambda x, n: jnp.repeat(x, n), mesh_of(1), options=options)
     for n in (1, 2):
         assert step(jnp.ones(2), n).shape == (2 * n,)
-    expected = r"changed from 2 to 3, a Python number that the step needs as one"
+    expected = r"args\[1\] changed from 2 to 3, a Python number that the step needs as one"
     with pytest.warns(spmd.errors.RecompilationWarning, match=expected):
         step(jnp.ones(2), 3)
 

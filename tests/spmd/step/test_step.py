@@ -184,7 +184,7 @@ def test_each_doubling_of_programs_warns_and_names_what_changes(mesh_of: MeshOf)
             warned[size] = warning
     assert sorted(warned) == [2, 4, 8]
     message = str(warned[8].message)
-    assert "float32[7, 3] to float32[8, 3]" in message
+    assert "args[0] changed from float32[7, 3] to float32[8, 3]" in message
     assert "8 times" in message
     assert warned[8].filename == __file__
 
