@@ -61,7 +61,7 @@ In bold how many times the other's figure ours is, so below 1 is better; in brac
 - *Memory*: the most that the process has had after all its turns.
 - *At most*: the aims of the three figures. They are set against TensorFlow.
 
-On one device. Starts are medians of three, in turns; those in records of before 2026-11-27 were measured once.
+On one device. Starts are medians of three, in turns.
 
 {starts}
 """
