@@ -3,6 +3,7 @@
 import collections
 import copy
 import pickle
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -93,7 +94,9 @@ def test_copies_and_views():
     array = np.arange(6).view(HostTensor)
     for same in (copy.deepcopy(array), pickle.loads(pickle.dumps(array))):  # noqa: S301
         np.testing.assert_array_equal(same, array)
-    array.shape = (2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy 2.5 prefers reshape
+        array.shape = (2, 3)
     assert array.shape == (2, 3)
     array[0, 0] = 9
     assert array.tolist() == [[9, 1, 2], [3, 4, 5]]
