@@ -38,7 +38,8 @@ script is the same with either import line (`tests/benchmarks/programs`).
 """
 _CHART = "![Times as fast, per workload](comparison.svg)\n\n"
 _KINDS = {
-    "Training steps": "Steps on one machine: custom loops, `Model.fit` and estimators. More networks: [models](#models).",
+    "Training steps": "Steps on one machine: custom loops, `Model.fit` and estimators. More networks: [models](#models). Those that are called untuned were written after the engine was "
+    "made fast for the others.",
     "Input": "Pipelines of `tf.data` without a training step: from files or arrays to batches on devices.",
     "Several processes": "Workers that train together, each in a process of its own; and workers with parameter servers.",
     "Starts": "What a start takes, against another one: importing the front end against importing what it stands on, and the first "
