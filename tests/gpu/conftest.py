@@ -1,11 +1,9 @@
 """Tests on GPUs, `make test-gpu`: everything else is tested on simulated devices."""
 
 import importlib
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import jax
-import numpy as np
 import pytest
 
 from frontends import tf
@@ -43,17 +41,3 @@ def full_precision() -> Iterator[None]:
     tf.config.experimental.enable_tensor_float_32_execution(False)
     yield
     tf.config.experimental.enable_tensor_float_32_execution(before)
-
-
-@pytest.fixture
-def give_weights() -> Callable[[Any], None]:
-    """Gives a model weights that depend on their shapes only."""
-
-    def give(model: Any) -> None:
-        generator = np.random.default_rng(0)
-        for weight in model.trainable_variables:
-            fan_in = np.prod(weight.shape[:-1]) or 1
-            if len(weight.shape) > 1:
-                weight.assign(generator.normal(size=weight.shape) * fan_in**-0.5)
-
-    return give

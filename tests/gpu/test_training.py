@@ -8,6 +8,7 @@ from flax import nnx
 import spmd
 from frontends import tf
 from spmd.input import DeviceMap
+from tests.benchmarks.programs.weights import same_weights
 
 GPU, CPU = ["GPU:0"], ["CPU:0"]
 
@@ -56,12 +57,12 @@ def rows_of(model, rows):
     return x.astype(model.inputs[0].dtype), generator.integers(0, 4, rows).astype(np.int32)
 
 
-def train_by_hand(name, devices, give_weights):
+def train_by_hand(name, devices):
     """Losses of a custom loop whose last batch is partial, and the weights after it."""
     strategy = tf.distribute.MirroredStrategy(devices)
     with strategy.scope():
         model = MODELS[name]()
-        give_weights(model)
+        same_weights(model)
         optimizer = getattr(tf.keras.optimizers, OPTIMIZERS[name])(0.01)
         losses = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
     dataset = tf.data.Dataset.from_tensor_slices(rows_of(model, 44)).batch(16)
@@ -87,9 +88,9 @@ def train_by_hand(name, devices, give_weights):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_custom_loop_computes_what_it_does_on_a_processor(name, give_weights, full_precision):
+def test_a_custom_loop_computes_what_it_does_on_a_processor(name, full_precision):
     (losses, weights), (expected, expected_weights) = (
-        train_by_hand(name, devices, give_weights) for devices in (GPU, CPU)
+        train_by_hand(name, devices) for devices in (GPU, CPU)
     )
     np.testing.assert_allclose(losses, expected, rtol=2e-4)
     for ours, theirs in zip(weights, expected_weights, strict=True):
@@ -97,11 +98,11 @@ def test_a_custom_loop_computes_what_it_does_on_a_processor(name, give_weights, 
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_fit_computes_what_it_does_on_a_processor(name, give_weights, full_precision):
+def test_fit_computes_what_it_does_on_a_processor(name, full_precision):
     def fit(devices):
         with tf.distribute.MirroredStrategy(devices).scope():
             model = MODELS[name]()
-            give_weights(model)
+            same_weights(model)
             model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         x, y = rows_of(model, 44)
         history = model.fit(x, y, batch_size=16, epochs=3, shuffle=False, verbose=0).history
