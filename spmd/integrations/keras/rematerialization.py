@@ -2,6 +2,9 @@
 
 `jax.checkpoint` takes pure functions of arrays. What a layer is called with besides arrays, such as `training=True`,
 has to stay out of it, and what the layer writes, such as moving averages and the state of a generator, has to come out of it.
+
+Touches Keras internals, which tests/spmd/integrations/keras/test_rematerialization.py runs on every supported version:
+`Layer._flatten_layers` and `._loss_ids`.
 """
 
 import functools
@@ -57,6 +60,7 @@ def rematerialized(remat: Method, f: Callable[..., Any], /) -> Callable[..., Any
                 for index, (old, new) in enumerate(zip(before, after, strict=True))
                 if new is not old
             ]
+            _forget(scope.losses, layer)
             return result, [after[index] for index in written], scope.losses
 
         values = [variable.value for variable in variables]
@@ -73,3 +77,15 @@ def rematerialized(remat: Method, f: Callable[..., Any], /) -> Callable[..., Any
         return result
 
     return call
+
+
+def _forget(losses: Sequence[Any], layer: Any) -> None:
+    """Takes losses that the layer adds once more from the layers that added them.
+
+    Keras knows them by their `id`, which one of the losses to come may get: it would count for two layers.
+    """
+    if losses and isinstance(layer, keras.Layer):
+        gone = set(map(id, losses))
+        tree: Any = layer
+        for one in tree._flatten_layers():
+            one._loss_ids -= gone

@@ -76,6 +76,21 @@ def test_activations_are_computed_again_in_the_backward_pass():
     assert "prevent_cse" not in loss(None)
 
 
+def test_each_loss_counts_once():
+    """A loss may get the address, and with it the `id`, of one that was collected before."""
+
+    def losses(mode):
+        with keras.RematScope(mode=mode):
+            model = keras.Sequential([keras.Input((16,)), *(Penalized() for _ in range(40))])
+
+        def of(x):
+            return model.stateless_call([], [], x, return_losses=True)[-1]
+
+        return jax.jit(of)(X)
+
+    np.testing.assert_allclose(losses("full"), losses(None), rtol=1e-6)
+
+
 def test_a_function_may_be_computed_again_too():
     scale = keras.Variable(2.0)
 
