@@ -3,7 +3,8 @@
 The shares add up to what one device computes, and so do their gradients, whatever rows a replica has.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_losses.py runs on every supported version:
-`Model._loss_tracker` and `._compile_loss`, `get_keras_mask`.
+`Model._loss_tracker` and `._compile_loss`, `Layer._flatten_layers` and `._loss_ids`, `get_keras_mask`,
+`in_stateless_scope`.
 """
 
 import contextlib
@@ -17,11 +18,12 @@ import jax
 import jax.numpy as jnp
 import keras
 from keras.src.backend.common.masking import get_keras_mask
+from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 from spmd.assigned import assigned
 from spmd.integrations.keras.masking import rows_of, without_padding
 from spmd.integrations.keras.methods import with_attributes
-from spmd.integrations.keras.typing import Loss, Method, Metric, Model
+from spmd.integrations.keras.typing import Layer, Loss, Method, Metric, Model
 from spmd.replica import all_reduce, current_frame
 from spmd.typing import ArrayLike, PyTree
 
@@ -156,6 +158,19 @@ def own_loss_as_share(
     with _share(None):
         loss = jnp.asarray(compute(self, *args, **kwargs))
     return share.of(loss)
+
+
+def losses_of_this_call(
+    stateless_call: Method, /, self: Layer, *args: object, **kwargs: object
+) -> PyTree:
+    """Wraps `Layer.stateless_call`: layers forget which losses they added in former calls.
+
+    Keras knows a loss by its `id`, which one of this call may get: it would count for two layers, or for none.
+    """
+    if kwargs.get("return_losses") and not in_stateless_scope():
+        for layer in self._flatten_layers():
+            layer._loss_ids.clear()
+    return stateless_call(self, *args, **kwargs)
 
 
 @contextlib.contextmanager

@@ -303,6 +303,11 @@ def _engine_patches() -> tuple[Patch, ...]:
             "batches go from the host to where the step runs",
         ),
         around(
+            *(keras.layers.Layer, "stateless_call", losses.losses_of_this_call),
+            "a loss gets the id of one from a call before",
+            "self trainable_variables non_trainable_variables",
+        ),
+        around(
             *(model, "_aggregate_additional_loss", losses.additional_loss_as_share),
             "a penalty on weights counts once, not once for each replica",
         ),
