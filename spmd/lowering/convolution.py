@@ -84,6 +84,13 @@ class Convolution:
         return len(self.strides)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether operands and result lie in the order of the rewrites."""
+        order = tuple(range(self.rank + 2))
+        lhs, rhs, out = self.layouts
+        return _features_last(lhs) == _window_first(rhs) == _features_last(out) == order
+
+    @property
     def window(self) -> tuple[int, ...]:
         """Extent of the window."""
         return self.rhs_shape[:-2]

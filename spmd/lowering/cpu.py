@@ -16,6 +16,7 @@ from spmd.lowering.convolution import Convolution
 from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
 from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.grouped import grouped, grouped_kernel_gradient, together_in
+from spmd.lowering.layouts import with_plain_layouts
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
@@ -100,8 +101,8 @@ def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
         platform: of the devices, such as `"cpu"`.
 
     Returns:
-        `bound_recomputation` of `direct_products` of `for_cpu` of `with_row_updates` of the program for processors, unless `JAXTRIBUTE_CPU_LOWERINGS=0` stands in the
-        environment, and the program itself otherwise.
+        For processors the program after `with_row_updates`, `for_cpu`, `with_plain_layouts`, `direct_products` and `bound_recomputation`, unless
+        `JAXTRIBUTE_CPU_LOWERINGS=0` stands in the environment; otherwise the program itself.
 
     Examples:
         >>> import jax
@@ -114,7 +115,8 @@ def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
     keep_freed_memory()
     if os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0":
         return program
-    return bound_recomputation(direct_products(for_cpu(with_row_updates(program))))
+    by_rows = with_row_updates(program)
+    return bound_recomputation(direct_products(with_plain_layouts(for_cpu(by_rows))))
 
 
 def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> ClosedJaxpr:

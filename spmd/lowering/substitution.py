@@ -37,7 +37,7 @@ class Substitution:
                 equation = equation.replace(invars=operands)
             chosen = self._choose(jaxpr, equation)
             if chosen is None:
-                equations.append(self._opened(equation))
+                equations.append(self.opened(equation))
             elif isinstance(chosen, JaxprEqn):
                 equations.append(chosen)
             else:
@@ -46,7 +46,8 @@ class Substitution:
             return jaxpr
         return jaxpr.replace(eqns=equations, outvars=now(jaxpr.outvars))
 
-    def _opened(self, equation: JaxprEqn) -> JaxprEqn:
+    def opened(self, equation: JaxprEqn) -> JaxprEqn:
+        """Returns an operation with the programs that it holds replaced."""
         if not any(map(_holds_programs, equation.params.values())):
             return equation  # as nearly all are: models have tens of thousands
         params = {key: self._in_params(value) for key, value in equation.params.items()}
