@@ -4,6 +4,7 @@ The gradients of a convolution are convolutions whose operands have their axes i
 as they are, but not in the body of a loop or a branch, where its own code takes 5 to 140 times as long.
 """
 
+import math
 from collections.abc import Hashable
 
 import jax
@@ -16,9 +17,14 @@ from spmd.lowering.substitution import Substitution, described, in_place_of
 # Operations whose programs are not compiled in one piece with that around them.
 _SEPARATE = frozenset({"scan", "while", "cond"})
 
+# Multiplications, in all and for each element of the result: XLA's own code for fewer is as good as copies.
+_MIN_WORK, _MIN_TERMS = 2**16, 32
+
 
 def with_plain_layouts(program: ClosedJaxpr) -> ClosedJaxpr:
     """Transposes the operands and results of convolutions in loops and branches.
+
+    Small ones stay as they are.
 
     Args:
         program: a traced program.
@@ -29,14 +35,11 @@ def with_plain_layouts(program: ClosedJaxpr) -> ClosedJaxpr:
     Examples:
         >>> import jax, jax.numpy as jnp
         >>> from jax import lax
-        >>> image = jnp.ones((1, 3, 8, 8))
-        >>> def smoothed(image):
-        ...     blurred = lax.conv(image, jnp.ones((3, 3, 3, 3)), (1, 1), "SAME")  # features first
-        ...     return blurred, None
-        >>> program = jax.make_jaxpr(lambda image: lax.scan(smoothed, image, length=4))(image)
-        >>> (loop,) = [
-        ...     one for one in with_plain_layouts(program).eqns if one.primitive.name == "scan"
-        ... ]
+        >>> image, kernel = jnp.ones((1, 16, 8, 8)), jnp.ones((16, 16, 3, 3))  # features first
+        >>> def turn(image, _):
+        ...     return lax.conv(image, kernel, (1, 1), "SAME"), None
+        >>> program = jax.make_jaxpr(lambda image: lax.scan(turn, image, length=4))(image)
+        >>> (loop,) = with_plain_layouts(program).eqns
         >>> [one.params["name"] for one in loop.params["jaxpr"].eqns if "name" in one.params]
         ['plain_layout']
     """
@@ -50,7 +53,8 @@ def with_plain_layouts(program: ClosedJaxpr) -> ClosedJaxpr:
         if equation.primitive.name != "conv_general_dilated":
             return None
         conv = Convolution.of(equation)
-        if conv.is_plain:
+        is_small = conv.work < _MIN_WORK or math.prod(conv.rhs_shape[:-1]) < _MIN_TERMS
+        if conv.is_plain or is_small:
             return None
         operands = described(equation.invars)
         key = (conv, *operands)

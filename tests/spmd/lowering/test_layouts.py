@@ -9,9 +9,18 @@ from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from jax.sharding import PartitionSpec as P
 
+from spmd.lowering import layouts
 from spmd.lowering.convolution import Convolution
 from spmd.lowering.layouts import with_plain_layouts
 from tests.spmd.lowering.rewrites import LAYOUT, RANKS, assert_close, convolution, numbers
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_convolutions():
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_MIN_WORK", "_MIN_TERMS"):
+            patch.setattr(layouts, name, 0)
+        yield
 
 
 def convolutions(jaxpr, in_loop=False):
@@ -126,6 +135,18 @@ def test_convolutions_outside_of_loops_stay_as_they_are():
     found = convolutions(with_plain_layouts(mixed).jaxpr)
     assert not all(one.is_plain for one, inside in found if not inside)
     assert all(one.is_plain for one, inside in found if inside)
+
+
+def test_small_convolutions_stay_as_they_are(monkeypatch):
+    run = scanned(convolution(window_strides=(1, 1), padding="SAME"))
+    image, kernel = numbers(2, 8, 8, 3), numbers(3, 3, 3, 4)
+    program = jax.make_jaxpr(run)(image, kernel)
+    for name, largest in (("_MIN_WORK", 2 * 8 * 8 * 4 * 27), ("_MIN_TERMS", 2 * 8 * 8)):
+        with monkeypatch.context() as patch:
+            patch.setattr(layouts, name, largest)
+            assert with_plain_layouts(program) is not program
+            patch.setattr(layouts, name, largest + 1)
+            assert with_plain_layouts(program) is program
 
 
 @pytest.mark.parametrize("check", [False, True])
