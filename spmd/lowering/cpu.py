@@ -37,7 +37,7 @@ from spmd.lowering.volumes import by_layers, kernel_gradient_by_layers
 _MAX_WINDOW = 49
 
 # Rows of the matrix that the copies of an image with few channels make; with more, XLA is as good.
-_MAX_COPIES = 32
+_MAX_COPIES = 9
 
 # Positions in the window of an image with one channel. XLA computes its sum of so many terms again wherever the gradient needs
 # the result, as that of activation and pooling does.
@@ -60,6 +60,7 @@ class Thresholds:
         channels: in and out, for a pointwise convolution.
         outputs: of a convolution of one channel, which are computed side by side.
         side: outputs and batch for its kernel gradient; XLA does well below.
+        copied: for its kernel gradient, likewise.
         transformed: for transforms of a convolution.
         gain: work of a convolution, as a multiple of that of its transforms.
         kernel_gain: likewise, of a kernel gradient.
@@ -73,9 +74,10 @@ class Thresholds:
     channels: int = 16
     outputs: int = 8
     side: int = 32
+    copied: int = 2**23
     transformed: int = 2**25
     gain: float = 3.5
-    kernel_gain: float = 0.9
+    kernel_gain: float = 1.6
     images: int = 32
     pixels: float = 1 / 12
 
@@ -236,7 +238,7 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
     if channels == 1 and math.prod(conv.window) <= _MAX_TERMS:
         return one_channel if outputs >= thresholds.outputs else None
     few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
-    many = min(channels, outputs) >= thresholds.side
+    many = min(channels, outputs) >= thresholds.side and conv.work >= thresholds.copied
     if is_gradient and few:
         return few_channels_kernel_gradient if many else None
     if not _pays_by_transforms(conv, is_gradient, thresholds):

@@ -26,6 +26,7 @@ ANY = Thresholds(
     channels=0,
     outputs=0,
     side=0,
+    copied=0,
     transformed=0,
     gain=math.inf,  # it takes any convolution that no other rewrite takes: see test_spectral.py
     kernel_gain=0,

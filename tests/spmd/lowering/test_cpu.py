@@ -175,7 +175,7 @@ def make_step(devices):
         return spmd.all_reduce(value, "mean")
 
     mesh = spmd.make_mesh([f"cpu:{device}" for device in range(devices)])
-    (batch,) = spmd.distribute(np.asarray(numbers(64, 8, 8, 1)), mesh, batch_size=64)
+    (batch,) = spmd.distribute(np.asarray(numbers(64, 32, 32, 1)), mesh, batch_size=64)
     return spmd.Step(train, mesh), batch, kernel
 
 
