@@ -10,7 +10,7 @@ one with many, becomes a function that XLA may not inline if it has several read
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import jax
 import jax.numpy as jnp
@@ -82,6 +82,26 @@ def bound_recomputation(program: ClosedJaxpr) -> ClosedJaxpr:
 
     jaxpr = Substitution(replaced).jaxpr(program.jaxpr)
     return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
+
+
+def computed_once(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    """Returns a function whose result is an array in memory, whatever reads it: XLA does not inline the call.
+
+    Args:
+        function: of arrays; it stands in profiles by its name.
+
+    Examples:
+        >>> import operator
+        >>> float(computed_once(operator.neg)(2.0))
+        -2.0
+    """
+    compiled = jax.jit(function)
+
+    def call(*operands: jax.Array) -> jax.Array:
+        with set_xla_metadata(inlineable="false"):
+            return compiled(*operands)
+
+    return call
 
 
 def _computed_once(jaxpr: Jaxpr) -> set[Var]:
@@ -160,13 +180,8 @@ def _can_stand_alone(equation: JaxprEqn) -> bool:
 def _once(equation: JaxprEqn) -> JaxprEqn:
     """Puts an operation into a function that XLA does not inline."""
 
-    @jax.jit
     def once(*operands: jax.Array) -> jax.Array:
         return equation.primitive.bind(*operands, **equation.params)
 
-    def call(*operands: jax.Array) -> jax.Array:
-        with set_xla_metadata(inlineable="false"):
-            return once(*operands)
-
-    (made,) = jax.make_jaxpr(call)(*described(equation.invars)).eqns
+    (made,) = jax.make_jaxpr(computed_once(once))(*described(equation.invars)).eqns
     return in_place_of(equation, made)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from spmd.lowering.convolution import Convolution, dilated
+from spmd.lowering.recomputation import computed_once
 
 
 def by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
@@ -24,6 +25,13 @@ def by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     Returns:
         The convolution.
     """
+    if conv.rhs_shape[-2] == 1:
+        # Each layer becomes a sum of elementwise terms: too many to be computed again wherever the result is read.
+        return computed_once(functools.partial(_by_layers, conv))(lhs, rhs)
+    return _by_layers(conv, lhs, rhs)
+
+
+def _by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     image, kernel = _padded_in_depth(conv, lhs), conv.rhs(rhs)
     batch, depth = conv.lhs_shape[0], conv.out_spatial[0]
     sums: list[jax.Array] = []
