@@ -16,6 +16,7 @@ from spmd.lowering.draws import TRUNCATION as TRUNCATION
 from spmd.lowering.draws import host_draw as host_draw
 from spmd.lowering.draws import scaled as scaled
 from spmd.lowering.draws import truncated_normal as truncated_normal
+from spmd.lowering.libraries import library_options as library_options
 from spmd.lowering.memory import Workspace as Workspace
 from spmd.lowering.memory import share_one_arena as share_one_arena
 from spmd.lowering.memory import workspace_of as workspace_of
