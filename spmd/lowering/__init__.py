@@ -17,6 +17,7 @@ from spmd.lowering.draws import host_draw as host_draw
 from spmd.lowering.draws import scaled as scaled
 from spmd.lowering.draws import truncated_normal as truncated_normal
 from spmd.lowering.libraries import library_options as library_options
+from spmd.lowering.libraries import threads_of_device as threads_of_device
 from spmd.lowering.memory import Workspace as Workspace
 from spmd.lowering.memory import share_one_arena as share_one_arena
 from spmd.lowering.memory import workspace_of as workspace_of

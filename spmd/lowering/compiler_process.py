@@ -25,6 +25,7 @@ import jax
 from spmd import _jax_internals
 from spmd._jax_internals import CompileRequest
 from spmd.lowering.compilation_cache import knows_program, note_program
+from spmd.lowering.libraries import cores
 from spmd.lowering.memory import shares_one_arena
 
 _LOG = logging.getLogger("spmd.lowering")
@@ -199,7 +200,7 @@ def _is_worthwhile() -> bool:
         and os.environ.get(_VARIABLE) != "0"
         and bool(sys.executable)
         and not getattr(sys, "frozen", False)  # then this would start the application
-        and len(os.sched_getaffinity(0)) > 1
+        and cores() > 1
         and jax.process_count() == 1
         and _free_memory() >= _FREE
     )

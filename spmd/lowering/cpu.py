@@ -14,7 +14,7 @@ from jax.typing import DTypeLike
 from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution
 from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
-from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
+from spmd.lowering.few_channels import MAX_TERMS, few_channels_kernel_gradient, one_channel
 from spmd.lowering.grouped import grouped, grouped_kernel_gradient, together_in
 from spmd.lowering.layouts import with_plain_layouts
 from spmd.lowering.memory import keep_freed_memory
@@ -39,10 +39,6 @@ _MAX_WINDOW = 49
 # Rows of the matrix that the copies of an image with few channels make; with more, XLA is as good.
 _MAX_COPIES = 9
 
-# Positions in the window of an image with one channel. XLA computes its sum of so many terms again wherever the gradient needs
-# the result, as that of activation and pooling does.
-_MAX_TERMS = 9
-
 # Pixels in a row or column of what is transformed: rounding errors grow with their number.
 _MAX_PIXELS = 40
 
@@ -60,7 +56,7 @@ class Thresholds:
         channels: in and out, for a pointwise convolution.
         outputs: of a convolution of one channel, which are computed side by side.
         side: outputs and batch for its kernel gradient; XLA does well below.
-        copied: for its kernel gradient, likewise.
+        copied: work of its kernel gradient, likewise.
         transformed: for transforms of a convolution.
         gain: work of a convolution, as a multiple of that of its transforms.
         kernel_gain: likewise, of a kernel gradient.
@@ -235,7 +231,7 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
         return None
     if math.prod(conv.out_spatial) == 1:
         return pointwise_kernel_gradient if conv.work >= thresholds.sum_of_products else None
-    if channels == 1 and math.prod(conv.window) <= _MAX_TERMS:
+    if channels == 1 and math.prod(conv.window) <= MAX_TERMS:
         return one_channel if outputs >= thresholds.outputs else None
     few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
     many = min(channels, outputs) >= thresholds.side and conv.work >= thresholds.copied

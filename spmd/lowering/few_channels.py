@@ -14,6 +14,10 @@ from jax import lax
 
 from spmd.lowering.convolution import Convolution
 
+# Positions in the window of an image with one channel. XLA computes its sum of so many terms again wherever the gradient needs
+# the result, as that of activation and pooling does.
+MAX_TERMS = 9
+
 
 def one_channel(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     """Adds up the input, shifted to each position of the window, times the kernel there.

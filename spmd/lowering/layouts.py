@@ -14,8 +14,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from spmd.lowering.convolution import Convolution
 from spmd.lowering.substitution import Substitution, described, in_place_of
 
-# Operations whose programs are not compiled in one piece with that around them.
-SEPARATE = frozenset({"scan", "while", "cond"})
+# XLA compiles the bodies of these apart from what is around them.
+_SEPARATE = frozenset({"scan", "while", "cond"})
 
 # Multiplications, in all and for each element of the result: XLA's own code for fewer is as good as copies.
 _MIN_WORK, _MIN_TERMS = 2**16, 32
@@ -72,7 +72,7 @@ def with_plain_layouts(program: ClosedJaxpr) -> ClosedJaxpr:
         del jaxpr
         if equation.params.get("check_vma"):
             return equation
-        return bodies.opened(equation) if equation.primitive.name in SEPARATE else None
+        return bodies.opened(equation) if equation.primitive.name in _SEPARATE else None
 
     jaxpr = Substitution(opened).jaxpr(program.jaxpr)
     return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)

@@ -1,82 +1,104 @@
 """The library that computes a program's convolutions of pictures on a processor.
 
 jaxlib 0.10 gives them to YNNPACK, which shares out the features of the result among threads, 64 to each: what has no more is
-computed by one thread. Eigen, to which XLA gave them before, shares out the pixels. Newer releases of YNNPACK do so, too.
+computed by one thread. Eigen, to which XLA gave them before, shares out the pixels. The YNNPACK of jaxlib 0.12 does so, too.
 """
 
 import math
 import os
 from collections.abc import Iterator
-from importlib.metadata import version
 
+import jaxlib.version
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd.lowering.convolution import Convolution
-from spmd.lowering.layouts import SEPARATE
 
-# Lists what YNNPACK computes: sums only.
-_EIGEN = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"}
+# What stays with YNNPACK: all that it computes by default, but convolutions.
+_OPTION = "xla_cpu_experimental_ynn_fusion_type"
+_EIGEN = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
 
-# Features that YNNPACK gives to a thread; and those below which Eigen takes several times as long.
+# Features that YNNPACK gives to one thread. With fewer than `_FEW` Eigen takes `_TIMES` as long.
 _BLOCK, _FEW, _TIMES = 64, 8, 4
 
-# What is gained has to be more than what was not foreseen.
-_GAIN = 1.05
+# For what the estimate leaves out.
+_MARGIN = 1.05
 
 
-def library_options(
-    program: ClosedJaxpr | Jaxpr, platform: str, threads: int, release: str = version("jaxlib")
-) -> dict[str, str]:
+def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[str, str]:
     """Chooses the library for a program's convolutions, by their shapes.
 
     Args:
-        program: a traced program.
+        program: what XLA will compile, so after the rewrites.
         platform: of the devices, such as `"cpu"`.
         threads: how many compute for one device.
-        release: of jaxlib.
 
     Returns:
-        Options for XLA; none where its own choice is as good, or `JAXTRIBUTE_CPU_LOWERINGS=0` stands in the environment.
+        Options for XLA; none where its own choice is as good, if `XLA_FLAGS` has that option, and with
+        `JAXTRIBUTE_CPU_LOWERINGS=0`.
 
     Examples:
         >>> import jax, jax.numpy as jnp
-        >>> def convolve(images, kernel):
-        ...     return jax.lax.conv_general_dilated(
-        ...         images, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
-        ...     )
-        >>> program = jax.make_jaxpr(convolve)(jnp.ones((8, 32, 32, 16)), jnp.ones((3, 3, 16, 32)))
-        >>> library_options(program, "cpu", 2, "0.10.2")
-        {'xla_cpu_experimental_ynn_fusion_type': 'LIBRARY_FUSION_TYPE_REDUCE'}
-        >>> library_options(program, "cpu", 1, "0.10.2")
+        >>> program = jax.make_jaxpr(lambda x: x @ x)(jnp.ones((64, 64)))
+        >>> library_options(program, "cpu", 2)  # it has no convolution
         {}
     """
-    is_left_to_xla = os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0"
-    if platform != "cpu" or threads < 2 or not release.startswith("0.10.") or is_left_to_xla:
+    if (
+        platform != "cpu"
+        or threads < 2
+        or not jaxlib.version.__version__.startswith("0.10.")
+        or os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0"
+        or _OPTION in os.environ.get("XLA_FLAGS", "")
+    ):
         return {}
     by_ynnpack = by_eigen = 0.0
-    for conv in _convolutions_of_pictures(_opened(program)):
+    for conv, times in _convolutions_of_pictures(program.jaxpr):
         features, outputs = conv.rhs_shape[-2:]
         blocks = math.ceil(math.ceil(outputs / _BLOCK) / threads)  # of the busiest thread
-        by_ynnpack += conv.work * min(1, blocks * _BLOCK / outputs)
-        by_eigen += conv.work / threads * (_TIMES if min(features, outputs) < _FEW else 1)
-    return dict(_EIGEN) if by_ynnpack > _GAIN * by_eigen else {}
+        work = conv.work * times
+        by_ynnpack += work * min(1, blocks * _BLOCK / outputs)
+        by_eigen += work / threads * (_TIMES if min(features, outputs) < _FEW else 1)
+    return {_OPTION: _EIGEN} if by_ynnpack > _MARGIN * by_eigen else {}
 
 
-def _convolutions_of_pictures(jaxpr: Jaxpr) -> Iterator[Convolution]:
-    """Finds what YNNPACK would compute: XLA does not give it what stands in loops, nor what is dilated or in groups."""
+def threads_of_device(devices: int, *, spans_processes: bool) -> int:
+    """Tells how many threads compute for one device of this process.
+
+    Args:
+        devices: of this process.
+        spans_processes: whether other processes run the same program. All of them have to compile it alike, so their
+            hosts' cores do not count.
+
+    Examples:
+        >>> threads_of_device(2, spans_processes=True)
+        2
+    """
+    return 2 if spans_processes else cores() // max(devices, 1)
+
+
+def cores() -> int:
+    """Counts the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _convolutions_of_pictures(jaxpr: Jaxpr, times: int = 1) -> Iterator[tuple[Convolution, int]]:
+    """Finds what YNNPACK would compute, and how often: it takes nothing whose left operand is dilated."""
     for equation in jaxpr.eqns:
-        name = equation.primitive.name
-        if name == "conv_general_dilated":
+        if equation.primitive.name == "conv_general_dilated":
             conv = Convolution.of(equation)
-            is_grouped = max(conv.feature_groups, conv.batch_groups) > 1
-            if conv.rank == 2 and not is_grouped and math.prod(conv.lhs_dilation) == 1:
-                yield conv
-        elif name not in SEPARATE:
-            for value in equation.params.values():
-                for part in value if type(value) is tuple else (value,):
-                    if isinstance(part, ClosedJaxpr | Jaxpr):
-                        yield from _convolutions_of_pictures(_opened(part))
-
-
-def _opened(program: ClosedJaxpr | Jaxpr) -> Jaxpr:
-    return program.jaxpr if isinstance(program, ClosedJaxpr) else program
+            is_grouped = max(conv.feature_groups, conv.batch_groups) > 1  # few are left in groups
+            if (
+                conv.rank == 2
+                and conv.work
+                and not is_grouped
+                and math.prod(conv.lhs_dilation) == 1
+            ):
+                yield conv, times
+            continue
+        turns = times * equation.params["length"] if equation.primitive.name == "scan" else times
+        for value in equation.params.values():
+            for part in value if type(value) is tuple else (value,):
+                if isinstance(part, ClosedJaxpr | Jaxpr):
+                    inner = part.jaxpr if isinstance(part, ClosedJaxpr) else part
+                    yield from _convolutions_of_pictures(inner, turns)

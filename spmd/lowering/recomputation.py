@@ -85,10 +85,13 @@ def bound_recomputation(program: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def computed_once(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-    """Returns a function whose result is an array in memory, whatever reads it: XLA does not inline the call.
+    """Has the result of a function be an array in memory, whatever reads it.
 
     Args:
-        function: of arrays; it stands in profiles by its name.
+        function: of arrays; profiles show it under its name.
+
+    Returns:
+        The function, in a call that XLA does not inline.
 
     Examples:
         >>> import operator

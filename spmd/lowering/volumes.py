@@ -4,6 +4,7 @@ Both become convolutions of pictures, one for each layer of the kernel.
 """
 
 import functools
+import math
 import operator
 
 import jax
@@ -11,6 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from spmd.lowering.convolution import Convolution, dilated
+from spmd.lowering.few_channels import MAX_TERMS
 from spmd.lowering.recomputation import computed_once
 
 
@@ -25,8 +27,8 @@ def by_layers(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     Returns:
         The convolution.
     """
-    if conv.rhs_shape[-2] == 1:
-        # Each layer becomes a sum of elementwise terms: too many to be computed again wherever the result is read.
+    if conv.rhs_shape[-2] == 1 and math.prod(conv.window[1:]) <= MAX_TERMS:
+        # `one_channel` makes each layer a sum: too many terms to be computed again wherever the result is read.
         return computed_once(functools.partial(_by_layers, conv))(lhs, rhs)
     return _by_layers(conv, lhs, rhs)
 

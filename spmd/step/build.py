@@ -20,7 +20,13 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun
 from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import PaddedBatchError, StateError
-from spmd.lowering import expect_program, lowered, without_reductions
+from spmd.lowering import (
+    expect_program,
+    library_options,
+    lowered,
+    threads_of_device,
+    without_reductions,
+)
 from spmd.proof import (
     check_local_state_fits,
     check_no_captured_variables,
@@ -48,7 +54,7 @@ from spmd.step.trace import (
     adopt_state,
     trace_step,
 )
-from spmd.topology import Layout, is_planned, layout_of, platform_of
+from spmd.topology import Layout, is_planned, layout_of, platform_of, spans_processes
 from spmd.typing import LibraryVariable, Stateful, TreeStructure
 
 # A function may make variables only once it has others, and so on; few do.
@@ -80,6 +86,7 @@ class Program:
             it is asked when the first padded batch comes. None if padding counts anyway, or there are no rows.
         ambiguous_rows: results with an entry for each row of several batches: path, and the batches' masks.
         rows: rows of large variables that it takes after its other arguments; None if there are none.
+        compiler_options: what the engine asks of XLA; the user's options take precedence.
         trace_seconds: how long tracing and checking took.
         jitted: makes the function for XLA, for a mesh; it takes what is written, what is only read, what is split,
             masks, and what is whole, rows included.
@@ -103,6 +110,7 @@ class Program:
     counts_rows: Callable[[], list[str]] | None
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]]
     rows: TableRows | None
+    compiler_options: Mapping[str, str]
     trace_seconds: float
     jitted: Callable[[Mesh], jax.stages.Wrapped]
 
@@ -177,7 +185,14 @@ def build(
     result_at = [
         size + i + (0 if result.per_replica else len(results)) for i, result in enumerate(results)
     ]
-    lower = functools.partial(lowered, platform=platform_of(mesh))
+    platform, compiler_options = platform_of(mesh), dict[str, str]()
+    threads = threads_of_device(len(mesh.local_devices), spans_processes=spans_processes(mesh))
+
+    def lower(program: ClosedJaxpr) -> ClosedJaxpr:
+        rewritten = lowered(program, platform)
+        compiler_options.update(library_options(rewritten, platform, threads))
+        return rewritten
+
     taking = None
     if layout.replicas == 1 and is_backed(table.variables) and not is_planned():
         taking = take_rows(outer, mesh, trace, table, used[0], results, lower)
@@ -207,6 +222,7 @@ def build(
         if padding_error is not None or not trace.inputs.masks
         else functools.partial(_counted_rows, code, mesh, arguments, found, trace),
         ambiguous_rows=ambiguous,
+        compiler_options=compiler_options,
     )
 
 
@@ -243,6 +259,7 @@ def assemble(
     counts_rows: Callable[[], list[str]] | None = None,
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]] = (),
     rows: TableRows | None = None,
+    compiler_options: Mapping[str, str] | None = None,
 ) -> Program:
     """Makes a program of a function that computes the new state and the results.
 
@@ -263,6 +280,7 @@ def assemble(
         counts_rows: see `Program`.
         ambiguous_rows: see `Program`.
         rows: see `Program`.
+        compiler_options: see `Program`.
     """
     layout, table = layout_of(mesh), found.table
     written, read = used
@@ -292,6 +310,7 @@ def assemble(
         counts_rows=counts_rows,
         ambiguous_rows=ambiguous_rows,
         rows=rows,
+        compiler_options=compiler_options or {},
         trace_seconds=time.perf_counter() - start,
         jitted=functools.partial(
             _jitted, run, results, result_at, name, avals, changed_at, kept_at

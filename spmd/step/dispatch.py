@@ -8,7 +8,6 @@ every array.
 import contextlib
 import functools
 import itertools
-import os
 import sys
 import threading
 import weakref
@@ -20,7 +19,7 @@ import jax.numpy as jnp
 
 from spmd.cluster import progress, schedule_pool_as_batch, start_health
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
-from spmd.lowering import Workspace, compiling, library_options, workspace_of
+from spmd.lowering import Workspace, compiling, workspace_of
 from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
 from spmd.replica import PerReplica, RowMask, is_per_replica, mask_of_lengths
 from spmd.state import Recorded, StateTable, backing_of, push, refreshed, times_backed
@@ -126,15 +125,11 @@ class Executable:
         with self._compiling:
             if self._compiled is None:
                 about_to_compile(self.program, self._compiler_options)
-                mesh = self.program.mesh
-                platform, devices = platform_of(mesh), len(mesh.local_devices)
-                threads = (os.cpu_count() or 1) // devices
-                options = {
-                    **library_options(self.program.jaxpr, platform, threads),
-                    **(self._compiler_options or {}),
-                }
+                options = {**self.program.compiler_options, **(self._compiler_options or {})}
                 with progress.busy(f"compiles {self._name}"), compiling(self._name):
                     self._compiled = self.lowered.compile(compiler_options=options or None)
+                mesh = self.program.mesh
+                platform, devices = platform_of(mesh), len(mesh.local_devices)
                 if platform == "cpu" and devices > 1:
                     schedule_pool_as_batch()
                 if self._changed.size:

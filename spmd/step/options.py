@@ -11,7 +11,8 @@ class StepOptions:
     Attributes:
         max_programs: how many programs a step keeps; the least recently used one is dropped.
         warn_after: number of programs after which each doubling warns that shapes keep changing.
-        compiler_options: options for XLA, such as `{"xla_cpu_enable_fast_math": True}`.
+        compiler_options: options for XLA, such as `{"xla_cpu_enable_fast_math": True}`. They take precedence over those
+            that the engine chooses on processors (`docs/lowering.md`).
         trace_numbers: trace Python numbers among the arguments from the first call on, where that can be done,
             and not only once another number comes in their place.
 

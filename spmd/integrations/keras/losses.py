@@ -165,7 +165,7 @@ def losses_of_this_call(
 ) -> PyTree:
     """Wraps `Layer.stateless_call`: layers forget which losses they added in former calls.
 
-    Keras knows a loss by its `id`, which one of this call may get: it would count for two layers, or for none.
+    Keras knows a loss by its `id`. A loss of this call may get the `id` of one freed since, and would count for two layers, or for none.
     """
     if kwargs.get("return_losses") and not in_stateless_scope():
         for layer in self._flatten_layers():

@@ -304,7 +304,7 @@ def _engine_patches() -> tuple[Patch, ...]:
         ),
         around(
             *(keras.layers.Layer, "stateless_call", losses.losses_of_this_call),
-            "a loss gets the id of one from a call before",
+            "a new loss may get the id of one of an earlier call",
             "self trainable_variables non_trainable_variables",
         ),
         around(

@@ -60,7 +60,7 @@ def rematerialized(remat: Method, f: Callable[..., Any], /) -> Callable[..., Any
                 for index, (old, new) in enumerate(zip(before, after, strict=True))
                 if new is not old
             ]
-            _forget(scope.losses, layer)
+            _forget_losses(scope.losses, layer)
             return result, [after[index] for index in written], scope.losses
 
         values = [variable.value for variable in variables]
@@ -79,13 +79,13 @@ def rematerialized(remat: Method, f: Callable[..., Any], /) -> Callable[..., Any
     return call
 
 
-def _forget(losses: Sequence[Any], layer: Any) -> None:
-    """Takes losses that the layer adds once more from the layers that added them.
+def _forget_losses(losses: Sequence[Any], layer: Any) -> None:
+    """Has a layer and those in it forget losses, which the layer adds once more.
 
-    Keras knows them by their `id`, which one of the losses to come may get: it would count for two layers.
+    Keras knows a loss by its `id`. A later loss may get the `id` of one freed by then, and would count for two layers.
     """
-    if losses and isinstance(layer, keras.Layer):
+    if isinstance(layer, keras.Layer):
         gone = set(map(id, losses))
         tree: Any = layer
-        for one in tree._flatten_layers():
-            one._loss_ids -= gone
+        for inner in tree._flatten_layers():
+            inner._loss_ids -= gone

@@ -1,22 +1,31 @@
 """The library that computes convolutions: chosen by their shapes, for the release of jaxlib that needs it."""
 
+import functools
+import os
 from importlib.metadata import version
 
 import jax
 import jax.numpy as jnp
+import jaxlib.version
 import numpy as np
 import pytest
 
 import spmd
-from spmd.lowering import library_options
-from tests.spmd.lowering.rewrites import LAYOUT, convolution, numbers
+from spmd.lowering import library_options, lowered, threads_of_device
+from tests.spmd.lowering.rewrites import LAYOUT, numbers
 
-OLD, KEY = "0.10.2", "xla_cpu_experimental_ynn_fusion_type"
+KEY = "xla_cpu_experimental_ynn_fusion_type"
+EIGEN = {KEY: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"}
 
 
-def chosen(function, *shapes, threads=2, platform="cpu", release=OLD):
+@pytest.fixture(autouse=True)
+def release(monkeypatch):
+    monkeypatch.setattr(jaxlib.version, "__version__", "0.10.2")
+
+
+def chosen(function, *shapes, threads=2, platform="cpu"):
     program = jax.make_jaxpr(function)(*(jnp.zeros(shape) for shape in shapes))
-    return library_options(program, platform, threads, release)
+    return library_options(program, platform, threads)
 
 
 def convolve(images, kernel, **options):
@@ -28,15 +37,14 @@ def of_channels(features, outputs):
     return (8, 16, 16, features), (3, 3, features, outputs)
 
 
-@pytest.mark.parametrize("outputs", [16, 64, 80])
-def test_one_thread_computed_what_has_few_features(outputs):
-    assert chosen(convolve, *of_channels(32, outputs)) == {KEY: "LIBRARY_FUSION_TYPE_REDUCE"}
+@pytest.mark.parametrize("outputs", [16, 64, 80, 192])
+def test_eigen_where_ynnpack_would_leave_a_thread_idle(outputs):
+    assert chosen(convolve, *of_channels(32, outputs)) == EIGEN
 
 
-def test_blocks_of_64_features_for_each_thread_are_shared_out_by_both():
+def test_both_share_out_a_block_of_64_features_for_each_thread():
     assert chosen(convolve, *of_channels(32, 128)) == {}
-    assert chosen(convolve, *of_channels(32, 128), threads=4) != {}
-    assert chosen(convolve, *of_channels(32, 192)) != {}  # two blocks for one thread
+    assert chosen(convolve, *of_channels(32, 128), threads=4) == EIGEN
 
 
 @pytest.mark.parametrize("channels", [(3, 64), (64, 3)])
@@ -48,49 +56,88 @@ def test_the_sum_over_all_convolutions_decides():
     def model(images, first, second):
         return convolve(convolve(images, first), second)
 
-    assert chosen(model, (8, 16, 16, 3), (3, 3, 3, 32), (3, 3, 32, 32)) != {}
+    assert chosen(model, (8, 16, 16, 3), (3, 3, 3, 32), (3, 3, 32, 32)) == EIGEN
     assert chosen(model, (8, 16, 16, 3), (5, 5, 3, 64), (1, 1, 64, 8)) == {}
 
 
-def test_what_that_library_does_not_compute_does_not_count():
-    in_groups = lambda images, kernel: convolve(images, kernel, feature_group_count=2)  # noqa: E731
-    assert chosen(in_groups, (8, 16, 16, 32), (3, 3, 16, 32)) == {}
-    dilated = lambda images, kernel: convolve(  # noqa: E731
-        images, kernel, lhs_dilation=(2, 2), padding=[(1, 1)] * 2
-    )
+def test_what_ynnpack_does_not_compute_does_not_count():
+    dilated = functools.partial(convolve, lhs_dilation=(2, 2), padding=[(1, 1)] * 2)
     assert chosen(dilated, *of_channels(32, 32)) == {}
-
-    def loop(images, kernel):
-        return jax.lax.fori_loop(0, 3, lambda _, images: convolve(images, kernel), images)
-
-    assert chosen(loop, *of_channels(32, 32)) == {}
-    called = jax.jit(jax.checkpoint(convolve))
-    assert chosen(called, *of_channels(32, 32)) != {}
+    assert chosen(convolve, (8, 16, 16, 32), (3, 3, 32, 0)) == {}
 
 
-def test_gradients_count(monkeypatch):
-    run = convolution(window_strides=(1, 1), padding="SAME")
-    assert chosen(run, *of_channels(32, 32)) != {}
-    monkeypatch.setenv("JAXTRIBUTE_CPU_LOWERINGS", "0")
-    assert chosen(run, *of_channels(32, 32)) == {}
+def test_calls_count():
+    assert chosen(jax.jit(jax.checkpoint(convolve)), *of_channels(32, 32)) == EIGEN
 
 
-def test_other_devices_and_releases_and_single_threads_stay_with_the_default():
+@pytest.mark.parametrize(("turns", "options"), [(1, {}), (10, EIGEN)])
+def test_what_a_loop_computes_counts_in_each_turn(turns, options):
+    def model(images, first, second):
+        def turn(images, _):
+            return convolve(images, second), None
+
+        return jax.lax.scan(turn, convolve(images, first), length=turns)[0]
+
+    assert chosen(model, (8, 16, 16, 3), (5, 5, 3, 64), (1, 1, 64, 64)) == options
+
+
+def test_gradients_count():
+    """The convolution gives 128 features, its gradients 32."""
+
+    def gradients(images, kernel):
+        result, pull = jax.vjp(convolve, images, kernel)
+        return pull(result)
+
+    assert chosen(convolve, *of_channels(32, 128)) == {}
+    assert chosen(gradients, *of_channels(32, 128)) == EIGEN
+
+
+def test_rewritten_convolutions_do_not_count():
+    """A pointwise one becomes a matrix product."""
+    program = jax.make_jaxpr(convolve)(jnp.zeros((8, 64, 64, 64)), jnp.zeros((1, 1, 64, 64)))
+    assert library_options(program, "cpu", 2) == EIGEN
+    assert library_options(lowered(program, "cpu"), "cpu", 2) == {}
+
+
+def test_others_stay_with_the_default(monkeypatch):
     shapes = of_channels(32, 32)
     assert chosen(convolve, *shapes, platform="gpu") == {}
-    assert chosen(convolve, *shapes, release="0.12.1") == {}
     assert chosen(convolve, *shapes, threads=1) == {}
+    with monkeypatch.context() as patch:
+        patch.setattr(jaxlib.version, "__version__", "0.12.1")
+        assert chosen(convolve, *shapes) == {}
+    for name, value in (("JAXTRIBUTE_CPU_LOWERINGS", "0"), ("XLA_FLAGS", f"--{KEY}=")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert chosen(convolve, *shapes) == {}
+
+
+def test_threads_of_a_device(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    assert [threads_of_device(n, spans_processes=False) for n in (0, 1, 2, 4, 8)] == [6, 6, 3, 1, 0]
+    # Hosts differ, programs may not.
+    assert threads_of_device(1, spans_processes=True) == 2
 
 
 @pytest.mark.skipif(not version("jaxlib").startswith("0.10."), reason="XLA's own choice is as good")
-@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("asked", [None, "LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"])
 def test_a_step_is_compiled_so_unless_its_options_say_otherwise(monkeypatch, asked):
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     kernel = spmd.Variable(numbers(3, 3, 32, 32), name="kernel")
-    asking = {KEY: "LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"} if asked else None
     mesh = spmd.make_mesh(["cpu:0"])
-    options = spmd.StepOptions(compiler_options=asking)
-    step = spmd.Step(lambda images: convolve(images, kernel.value), mesh, options=options)
-    (images,) = spmd.distribute(np.zeros((8, 16, 16, 32), np.float32), mesh, batch_size=8)
-    text = step.lower(images).compile().as_text()
-    assert ("__ynn_fusion" in text) == asked
+
+    def calls(function):
+        """Lists what YNNPACK computes."""
+        options = spmd.StepOptions(compiler_options={KEY: asked} if asked else None)
+        step = spmd.Step(function, mesh, options=options)
+        (images,) = spmd.distribute(np.zeros((8, 16, 16, 32), np.float32), mesh, batch_size=8)
+        text = step.lower(images).compile().as_text()
+        return text.count("__ynn_fusion")
+
+    def product(images):
+        return images.reshape(-1, 32) @ kernel.value[0, 0]
+
+    assert calls(lambda images: convolve(images, kernel.value)) == (1 if asked else 0)
+    assert calls(product) == (0 if asked else 1)
+    # One of both, whichever it is.
+    assert calls(lambda images: (convolve(images, kernel.value), product(images))) == 1
