@@ -37,7 +37,7 @@ from spmd.lowering.volumes import by_layers, kernel_gradient_by_layers
 _MAX_WINDOW = 49
 
 # Rows of the matrix that the copies of an image with few channels make; with more, XLA is as good.
-_MAX_COPIES = 9
+_MAX_COPIES = 32
 
 # Pixels in a row or column of what is transformed: rounding errors grow with their number.
 _MAX_PIXELS = 40
@@ -57,6 +57,7 @@ class Thresholds:
         outputs: of a convolution of one channel, which are computed side by side.
         side: outputs and batch for its kernel gradient; XLA does well below.
         copied: work of its kernel gradient, likewise.
+        outputs_for_copy: outputs for each copy of the image in a kernel gradient: more copies than outputs take longer to make than to multiply.
         transformed: for transforms of a convolution.
         gain: work of a convolution, as a multiple of that of its transforms.
         kernel_gain: likewise, of a kernel gradient.
@@ -71,6 +72,7 @@ class Thresholds:
     outputs: int = 8
     side: int = 32
     copied: int = 2**23
+    outputs_for_copy: float = 2
     transformed: int = 2**25
     gain: float = 3.5
     kernel_gain: float = 1.6
@@ -233,7 +235,8 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
         return pointwise_kernel_gradient if conv.work >= thresholds.sum_of_products else None
     if channels == 1 and math.prod(conv.window) <= MAX_TERMS:
         return one_channel if outputs >= thresholds.outputs else None
-    few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
+    copies = conv.lhs_shape[0] * math.prod(conv.out_spatial)
+    few = copies <= min(_MAX_COPIES, outputs / thresholds.outputs_for_copy)
     many = min(channels, outputs) >= thresholds.side and conv.work >= thresholds.copied
     if is_gradient and few:
         return few_channels_kernel_gradient if many else None

@@ -27,6 +27,7 @@ ANY = Thresholds(
     outputs=0,
     side=0,
     copied=0,
+    outputs_for_copy=0.01,
     transformed=0,
     gain=math.inf,  # it takes any convolution that no other rewrite takes: see test_spectral.py
     kernel_gain=0,

@@ -29,6 +29,6 @@ def test_both_are_taken_for_the_first_layer():
 
 def test_kernel_gradient_of_two_channels():
     run = convolution(window_strides=(1, 1), padding="SAME")
-    plain, better, taken = both(run, numbers(2, 8, 8, 2), numbers(2, 2, 2, 4))
+    plain, better, taken = both(run, numbers(2, 8, 8, 2), numbers(3, 3, 2, 4))
     assert taken == ["few_channels_kernel_gradient"]
     assert_close(plain, better)
