@@ -147,6 +147,44 @@ class Convolution:
         return _slices(operand, self.out_spatial, self.strides, self.window, self.rhs_dilation)
 
 
+def convolve(
+    conv: Convolution,
+    lhs: jax.Array,
+    rhs: jax.Array,
+    dtype: np.dtype[Any],
+    feature_groups: int = 1,
+    batch_groups: int = 1,
+) -> jax.Array:
+    """Convolves operands in the order of the rewrites.
+
+    Args:
+        conv: the geometry; its groups do not count.
+        lhs: of shape `(batch, *spatial, features)`.
+        rhs: of shape `(*window, features, outputs)`.
+        dtype: of the result.
+        feature_groups: into how many groups features and outputs are split.
+        batch_groups: into how many groups batch and outputs are split.
+
+    Returns:
+        An array of shape `(batch, *spatial, outputs)`.
+    """
+    last = conv.rank + 1
+    image = 0, last, *range(1, last)
+    return lax.conv_general_dilated(
+        lhs,
+        rhs,
+        conv.strides,
+        conv.padding,
+        conv.lhs_dilation,
+        conv.rhs_dilation,
+        lax.ConvDimensionNumbers(image, (last, last - 1, *range(last - 1)), image),
+        feature_groups,
+        batch_groups,
+        conv.precision,
+        dtype,
+    )
+
+
 def dilated(
     operand: jax.Array, padding: Sequence[tuple[int, int]], dilation: Sequence[int]
 ) -> jax.Array:

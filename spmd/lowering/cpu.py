@@ -29,7 +29,7 @@ from spmd.lowering.spectral import (
     spectral_kernel_gradient,
     spectral_work,
 )
-from spmd.lowering.substitution import Substitution, described, in_place_of
+from spmd.lowering.substitution import Substitution, described, in_place_of, tracks_devices
 from spmd.lowering.transposed import transposed_kernel_gradient
 from spmd.lowering.volumes import by_layers, kernel_gradient_by_layers
 
@@ -57,7 +57,7 @@ class Thresholds:
         outputs: of a convolution of one channel, which are computed side by side.
         side: outputs and batch for its kernel gradient; XLA does well below.
         copied: work of its kernel gradient, likewise.
-        outputs_for_copy: outputs for each copy of the image in a kernel gradient: more copies than outputs take longer to make than to multiply.
+        outputs_for_copy: with which each copy has to be multiplied there; with fewer it takes longer to make.
         transformed: for transforms of a convolution.
         gain: work of a convolution, as a multiple of that of its transforms.
         kernel_gain: likewise, of a kernel gradient.
@@ -148,8 +148,7 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
 
     def rewritten(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | None:
         del jaxpr
-        if equation.params.get("check_vma"):
-            # `shard_map` tracks there which values differ between devices; a rewrite carries no such types.
+        if tracks_devices(equation):
             return equation
         chosen = _choose(equation, thresholds)
         if chosen is None:

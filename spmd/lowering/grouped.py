@@ -6,9 +6,8 @@ input and an output belong to different groups: products with zeros cost less th
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from spmd.lowering.convolution import Convolution
+from spmd.lowering.convolution import Convolution, convolve
 
 # Channels of a convolution that several groups become: with fewer, products are slow; with more, most are with zeros.
 _CHANNELS = 64
@@ -33,7 +32,7 @@ def grouped(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     kernel = kernel.reshape(*kernel.shape[:-1], groups // together, together, -1)
     images = jnp.split(conv.lhs(lhs), groups // together, axis=-1)
     parts = [
-        _convolve(conv, image, _with_zeros(kernel[..., index, :, :]))
+        convolve(conv, image, _with_zeros(kernel[..., index, :, :]), conv.computes_in)
         for index, image in enumerate(images)
     ]
     return conv.result(jnp.concatenate(parts, axis=-1))
@@ -69,7 +68,7 @@ def grouped_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -
         jnp.split(conv.rhs(rhs), groups // together, axis=-1),
         strict=True,
     ):
-        whole = _convolve(conv, image, gradient)
+        whole = convolve(conv, image, gradient, conv.computes_in)
         whole = whole.reshape(together, each, *conv.out_spatial, together, outputs)
         own = jnp.diagonal(whole, axis1=0, axis2=-2)  # which comes last
         parts.append(jnp.swapaxes(own, -1, -2).reshape(each, *conv.out_spatial, -1))
@@ -99,20 +98,3 @@ def _with_zeros(kernel: jax.Array) -> jax.Array:
     same_group = jnp.eye(groups, dtype=bool)[:, None, :, None]
     whole = jnp.where(same_group, each, jnp.zeros((), kernel.dtype))
     return whole.reshape(*window, groups * features, groups * outputs)
-
-
-def _convolve(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
-    """Convolves `(batch, *spatial, features)` with `(*window, features, outputs)`."""
-    axes = tuple(range(conv.rank))
-    first = (0, conv.rank + 1, *(axis + 1 for axis in axes))
-    return lax.conv_general_dilated(
-        lhs,
-        rhs,
-        conv.strides,
-        conv.padding,
-        conv.lhs_dilation,
-        conv.rhs_dilation,
-        lax.ConvDimensionNumbers(first, (conv.rank + 1, conv.rank, *axes), first),
-        precision=conv.precision,
-        preferred_element_type=conv.computes_in,
-    )

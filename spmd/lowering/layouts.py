@@ -8,11 +8,10 @@ import math
 from collections.abc import Hashable
 
 import jax
-from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
-from spmd.lowering.convolution import Convolution
-from spmd.lowering.substitution import Substitution, described, in_place_of
+from spmd.lowering.convolution import Convolution, convolve
+from spmd.lowering.substitution import Substitution, described, in_place_of, tracks_devices
 
 # XLA compiles the bodies of these apart from what is around them.
 _SEPARATE = frozenset({"scan", "while", "cond"})
@@ -47,8 +46,7 @@ def with_plain_layouts(program: ClosedJaxpr) -> ClosedJaxpr:
 
     def plain(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | None:
         del jaxpr
-        if equation.params.get("check_vma"):
-            # `shard_map` tracks there which values differ between devices; a new function carries no such types.
+        if tracks_devices(equation):
             return equation
         if equation.primitive.name != "conv_general_dilated":
             return None
@@ -61,7 +59,10 @@ def with_plain_layouts(program: ClosedJaxpr) -> ClosedJaxpr:
         if key not in made:
 
             def plain_layout(lhs: jax.Array, rhs: jax.Array) -> jax.Array:
-                return conv.result(_in_plain_layout(conv, conv.lhs(lhs), conv.rhs(rhs)))
+                groups = conv.feature_groups, conv.batch_groups
+                return conv.result(
+                    convolve(conv, conv.lhs(lhs), conv.rhs(rhs), conv.dtype, *groups)
+                )
 
             (made[key],) = jax.make_jaxpr(jax.jit(plain_layout))(*operands).eqns
         return in_place_of(equation, made[key])
@@ -70,27 +71,9 @@ def with_plain_layouts(program: ClosedJaxpr) -> ClosedJaxpr:
 
     def opened(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | None:
         del jaxpr
-        if equation.params.get("check_vma"):
+        if tracks_devices(equation):
             return equation
         return bodies.opened(equation) if equation.primitive.name in _SEPARATE else None
 
     jaxpr = Substitution(opened).jaxpr(program.jaxpr)
     return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
-
-
-def _in_plain_layout(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
-    last = conv.rank + 1
-    image = 0, last, *range(1, last)
-    return lax.conv_general_dilated(
-        lhs,
-        rhs,
-        conv.strides,
-        conv.padding,
-        conv.lhs_dilation,
-        conv.rhs_dilation,
-        lax.ConvDimensionNumbers(image, (last, last - 1, *range(last - 1)), image),
-        conv.feature_groups,
-        conv.batch_groups,
-        conv.precision,
-        conv.dtype,
-    )

@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 
 from spmd._jax_internals import aval_of
-from spmd.lowering.substitution import Atom, Substitution, described, in_place_of
+from spmd.lowering.substitution import Atom, Substitution, described, in_place_of, tracks_devices
 
 # Multiplications: a smaller product takes XLA microseconds in any form.
 _MIN_WORK = 2**20
@@ -70,8 +70,7 @@ def direct_products(program: ClosedJaxpr) -> ClosedJaxpr:
     found: dict[Jaxpr, Mapping[Var, tuple[JaxprEqn, _Transposed]]] = {}
 
     def replaced(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | Sequence[Atom] | None:
-        if equation.params.get("check_vma"):
-            # `shard_map` tracks there which values differ between devices; a new function carries no such types.
+        if tracks_devices(equation):
             return equation
         if equation.primitive.name not in ("dot_general", "transpose"):
             return None

@@ -20,7 +20,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from spmd._jax_internals import aval_of
 from spmd.lowering.elementwise import ELEMENTWISE
 from spmd.lowering.row_access import CALLS
-from spmd.lowering.substitution import Atom, Substitution, described, in_place_of
+from spmd.lowering.substitution import Atom, Substitution, described, in_place_of, tracks_devices
 
 # Elements of a value: a smaller one is computed again in microseconds.
 _MIN_ELEMENTS = 2**16
@@ -73,8 +73,7 @@ def bound_recomputation(program: ClosedJaxpr) -> ClosedJaxpr:
     found: dict[Jaxpr, set[Var]] = {}
 
     def replaced(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | None:
-        if equation.params.get("check_vma"):
-            # `shard_map` tracks there which values differ between devices; a new function carries no such types.
+        if tracks_devices(equation):
             return equation
         if jaxpr not in found:
             found[jaxpr] = _computed_once(jaxpr)

@@ -84,6 +84,11 @@ def in_place_of(equation: JaxprEqn, call: JaxprEqn) -> JaxprEqn:
     )
 
 
+def tracks_devices(equation: JaxprEqn) -> bool:
+    """Tells whether `shard_map` tracks which values in it differ between devices: a new function carries no such types."""
+    return bool(equation.params.get("check_vma"))
+
+
 def _holds_programs(value: object) -> bool:
     if type(value) is tuple:
         return any(map(_holds_programs, value))

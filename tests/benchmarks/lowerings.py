@@ -65,6 +65,7 @@ CONVOLUTIONS = [
     ("volume, small", (1, 4, 4, 4, 2), (2, 2, 2, 2, 4), 1, "SAME", 1),
 ]
 
+# Names of those whose gradients are timed in a loop as well.
 IN_LOOPS = {"3x3, CIFAR", "5x5, LeNet", "pointwise, few channels", "pointwise, small"}
 
 # Name, image, kernel with the outputs before the features, strides.

@@ -6,13 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+from jax.extend.core import jaxpr_as_fun
 from jax.sharding import PartitionSpec as P
 
 from spmd.lowering import layouts
 from spmd.lowering.convolution import Convolution
 from spmd.lowering.layouts import with_plain_layouts
-from tests.spmd.lowering.rewrites import LAYOUT, RANKS, assert_close, convolution, numbers
+from tests.spmd.lowering.rewrites import (
+    LAYOUT,
+    RANKS,
+    assert_close,
+    convolution,
+    numbers,
+    programs_in,
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -30,13 +37,8 @@ def convolutions(jaxpr, in_loop=False):
         if equation.primitive.name == "conv_general_dilated":
             found.append((Convolution.of(equation), in_loop))
         inside = in_loop or equation.primitive.name in ("scan", "while", "cond")
-        for value in jax.tree.leaves(
-            list(equation.params.values()),
-            is_leaf=lambda leaf: isinstance(leaf, ClosedJaxpr | Jaxpr),
-        ):
-            if isinstance(value, ClosedJaxpr | Jaxpr):
-                inner = value.jaxpr if isinstance(value, ClosedJaxpr) else value
-                found += convolutions(inner, inside)
+        for inner in programs_in(equation):
+            found += convolutions(inner, inside)
     return found
 
 
