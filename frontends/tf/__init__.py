@@ -45,6 +45,7 @@ from frontends.tf.tensor_shape import TensorShape as TensorShape
 from frontends.tf.variable import Variable as Variable
 from frontends.tf.variable import VariableAggregation as VariableAggregation
 from frontends.tf.variable import VariableSynchronization as VariableSynchronization
+from spmd import lowering as _lowering
 from spmd import topology as _topology
 
 __version__ = version.VERSION
@@ -55,6 +56,7 @@ _remedies.register()
 _tfds.install()
 _keras_backend.choose()
 _topology.leave_out_absent_accelerators()
+_lowering.share_one_arena()  # again: with no accelerator left it may
 _topology.prepare_simulation()
 __getattr__, __dir__ = _names.attributes(
     "tf",

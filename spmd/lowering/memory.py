@@ -55,7 +55,7 @@ _shares_arena = False
 def share_one_arena() -> bool:
     """Makes all threads of the process allocate from one heap; call it before the backend starts.
 
-    Does nothing where a GPU or TPU may take part, whose programs leave the host's memory alone; where the
+    It can be called again. Does nothing where a GPU or TPU may take part, whose programs leave the host's memory alone; where the
     environment says how many arenas there shall be; or where `JAXTRIBUTE_KEEP_MEMORY=0` stands in it.
 
     Returns:

@@ -174,3 +174,7 @@ def _prime_factors(number: int) -> list[int]:
             number //= divisor
         divisor += 1
     return factors
+
+
+# Now as well as before a mesh is made: the first array that a script makes starts the backend's threads, which get their arenas then.
+share_one_arena()

@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 import types
+from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
@@ -136,6 +137,17 @@ def test_told_before_the_backend_starts(start):
     assert done.stdout.strip() == "[(-8, 1)]"
 
 
+@ON_GLIBC
+@pytest.mark.parametrize("package", ["import spmd", "from frontends import tf"])
+def test_told_before_a_script_makes_its_first_array(package):
+    program = (
+        f"{package}\nimport jax.numpy as jnp\njnp.ones(3)\n"
+        "from spmd.lowering.memory import shares_one_arena\nprint(int(shares_one_arena()))"
+    )
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    assert _printed(program, environment) == [1]
+
+
 # What XLA does in a step, with a block of 128 MB, while others keep small allocations.
 _A_HEAP = """
 import ctypes
@@ -169,10 +181,10 @@ step()
 """
 
 
-def _printed(program: str) -> list[int]:
+def _printed(program: str, environment: Mapping[str, str] | None = None) -> list[int]:
     """Runs a program in a process of its own; returns the numbers that it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
     return [int(number) for number in done.stdout.split()]
 
