@@ -1,31 +1,52 @@
-"""The library that computes a program's convolutions of pictures on a processor.
+"""The library that computes a program's convolutions of pictures, and its matrix products, on a processor.
 
-jaxlib 0.10 gives them to YNNPACK, which shares out the features of the result among threads, 64 to each: what has no more is
-computed by one thread. Eigen, to which XLA gave them before, shares out the pixels. The YNNPACK of jaxlib 0.12 does so, too.
+jaxlib 0.10 gives both to YNNPACK. Of a convolution that shares out the features of the result among threads, 64 to each: what has
+no more is computed by one thread. Of many small products, as in attention, one thread computes all. Eigen, to which XLA gave both
+before, shares out the pixels, and the work of each product. The YNNPACK of jaxlib 0.12 does so, too.
 """
 
 import math
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import jaxlib.version
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
+from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution
 
-# What stays with YNNPACK: all that it computes by default, but convolutions.
+# What YNNPACK computes by default.
 _OPTION = "xla_cpu_experimental_ynn_fusion_type"
-_EIGEN = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
+_CONVOLUTIONS, _PRODUCTS, _REDUCTIONS = (
+    f"LIBRARY_FUSION_TYPE_{name}" for name in ("INDIVIDUAL_CONVOLUTION", "INDIVIDUAL_DOT", "REDUCE")
+)
 
 # Features that YNNPACK gives to one thread. With fewer than `_FEW` Eigen takes `_TIMES` as long.
 _BLOCK, _FEW, _TIMES = 64, 8, 4
 
-# For what the estimate leaves out.
+# Multiplications of each of many products: with as many YNNPACK uses several threads, and Eigen another one for each `_SHARE`.
+_LARGE, _SHARE = 2**23, 2**19
+
+# What Eigen makes of several threads for such a product, and how many multiplications it could do before it starts with one.
+_EFFICIENCY, _START = 0.65, 2**14
+
+# Likewise for a product of two matrices; with few rows; and for each element of a second matrix that is transposed.
+_OF_TWO, _FEW_ROWS, _OF_FEW_ROWS, _TRANSPOSED = 0.95, 128, 0.75, 100
+
+# For what the estimates leave out.
 _MARGIN = 1.05
 
 
+class _Estimate(NamedTuple):
+    """How long two libraries take, in multiplications of one thread."""
+
+    ynnpack: float
+    eigen: float
+
+
 def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[str, str]:
-    """Chooses the library for a program's convolutions, by their shapes.
+    """Chooses the libraries for a program's convolutions and for its matrix products, by their shapes.
 
     Args:
         program: what XLA will compile, so after the rewrites.
@@ -39,7 +60,7 @@ def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[s
     Examples:
         >>> import jax, jax.numpy as jnp
         >>> program = jax.make_jaxpr(lambda x: x @ x)(jnp.ones((64, 64)))
-        >>> library_options(program, "cpu", 2)  # it has no convolution
+        >>> library_options(program, "cpu", 2)  # either does well
         {}
     """
     if (
@@ -50,14 +71,15 @@ def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[s
         or _OPTION in os.environ.get("XLA_FLAGS", "")
     ):
         return {}
-    by_ynnpack = by_eigen = 0.0
-    for conv, times in _convolutions_of_pictures(program.jaxpr):
-        features, outputs = conv.rhs_shape[-2:]
-        blocks = math.ceil(math.ceil(outputs / _BLOCK) / threads)  # of the busiest thread
-        work = conv.work * times
-        by_ynnpack += work * min(1, blocks * _BLOCK / outputs)
-        by_eigen += work / threads * (_TIMES if min(features, outputs) < _FEW else 1)
-    return {_OPTION: _EIGEN} if by_ynnpack > _MARGIN * by_eigen else {}
+    estimates: dict[str, list[_Estimate]] = {_CONVOLUTIONS: [], _PRODUCTS: []}
+    for equation, times in _operations(program.jaxpr):
+        if equation.primitive.name == "dot_general":
+            kind, estimate = _PRODUCTS, _of_product(equation, threads)
+        else:
+            kind, estimate = _CONVOLUTIONS, _of_convolution(Convolution.of(equation), threads)
+        estimates[kind].append(_Estimate(*(times * cost for cost in estimate)))
+    kept = [kind for kind, all_of_them in estimates.items() if not _is_slow(all_of_them)]
+    return {} if len(kept) == 2 else {_OPTION: ",".join([*kept, _REDUCTIONS])}
 
 
 def threads_of_device(devices: int, *, spans_processes: bool) -> int:
@@ -82,23 +104,55 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _convolutions_of_pictures(jaxpr: Jaxpr, times: int = 1) -> Iterator[tuple[Convolution, int]]:
-    """Finds what YNNPACK would compute, and how often: it takes nothing whose left operand is dilated."""
+def _is_slow(estimates: list[_Estimate]) -> bool:
+    """Tells whether YNNPACK takes longer than Eigen for all operations of a kind."""
+    return sum(one.ynnpack for one in estimates) > _MARGIN * sum(one.eigen for one in estimates)
+
+
+def _of_convolution(conv: Convolution, threads: int) -> _Estimate:
+    """Estimates a convolution. YNNPACK takes none whose left operand is dilated, and few are left in groups."""
+    is_grouped = max(conv.feature_groups, conv.batch_groups) > 1
+    if conv.rank != 2 or not conv.work or is_grouped or math.prod(conv.lhs_dilation) > 1:
+        return _Estimate(0, 0)
+    features, outputs = conv.rhs_shape[-2:]
+    blocks = math.ceil(math.ceil(outputs / _BLOCK) / threads)  # of the busiest thread
+    return _Estimate(
+        conv.work * min(1, blocks * _BLOCK / outputs),
+        conv.work / threads * (_TIMES if min(features, outputs) < _FEW else 1),
+    )
+
+
+def _of_product(equation: JaxprEqn, threads: int) -> _Estimate:
+    left, right = map(aval_of, equation.invars)
+    (summed, right_summed), (batch, _) = equation.params["dimension_numbers"]
+    length, products = (math.prod(left.shape[axis] for axis in axes) for axes in (summed, batch))
+    if not left.size or not right.size:
+        return _Estimate(0, 0)
+    rows = left.size // (length * products)
+    work = right.size // products * rows
+    if products > 1:
+        shares = min(threads, work / _SHARE)
+        return _Estimate(
+            products * work / (threads if work >= _LARGE else 1),
+            products * (work + _START) / (shares * _EFFICIENCY if shares > 1 else 1),
+        )
+    is_transposed = right_summed and max(right_summed) == right.ndim - 1
+    efficiency = _OF_FEW_ROWS if rows <= _FEW_ROWS else _OF_TWO
+    return _Estimate(
+        work / threads,
+        work / (threads * efficiency) + (right.size * _TRANSPOSED if is_transposed else 0),
+    )
+
+
+def _operations(jaxpr: Jaxpr, times: int = 1) -> Iterator[tuple[JaxprEqn, int]]:
+    """Finds convolutions and products, and how often each is computed."""
     for equation in jaxpr.eqns:
-        if equation.primitive.name == "conv_general_dilated":
-            conv = Convolution.of(equation)
-            is_grouped = max(conv.feature_groups, conv.batch_groups) > 1  # few are left in groups
-            if (
-                conv.rank == 2
-                and conv.work
-                and not is_grouped
-                and math.prod(conv.lhs_dilation) == 1
-            ):
-                yield conv, times
+        if equation.primitive.name in ("conv_general_dilated", "dot_general"):
+            yield equation, times
             continue
         turns = times * equation.params["length"] if equation.primitive.name == "scan" else times
         for value in equation.params.values():
             for part in value if type(value) is tuple else (value,):
                 if isinstance(part, ClosedJaxpr | Jaxpr):
                     inner = part.jaxpr if isinstance(part, ClosedJaxpr) else part
-                    yield from _convolutions_of_pictures(inner, turns)
+                    yield from _operations(inner, turns)

@@ -105,6 +105,16 @@ PRODUCTS = [
     ("product, small", (16, 16, 64), (64, 64)),
 ]
 
+# Name, queries.
+ATTENTIONS = [
+    ("attention, 16 tokens", (256, 16, 4, 12)),
+    ("attention, 64 tokens", (64, 64, 8, 16)),
+    ("attention, 112 tokens", (32, 112, 4, 64)),
+    ("attention, 168 tokens", (32, 168, 4, 64)),
+    ("attention, 256 tokens", (16, 256, 4, 64)),
+    ("attention, 512 tokens", (8, 512, 4, 64)),
+]
+
 # Name, shape.
 DRAWS = [
     ("random bits, transformer", (8, 128, 256)),
@@ -235,6 +245,21 @@ def matrix_products() -> Iterator[Case]:
         yield f"{name}: gradient of kernel", of_kernel, (x, kernel, above)
 
 
+def attentions() -> Iterator[Case]:
+    """Gives attention of a sequence to itself, with its gradients."""
+    for name, shape in ATTENTIONS:
+
+        def attend(queries: jax.Array, keys: jax.Array, values: jax.Array) -> jax.Array:
+            scores = jnp.einsum("bqhd,bkhd->bhqk", queries, keys)
+            return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), values)
+
+        def gradients(*operands: jax.Array, attend: Any = attend) -> Any:
+            *inputs, above = operands
+            return jax.vjp(attend, *inputs)[1](above)
+
+        yield f"{name}: gradients", gradients, tuple(numbers(*shape, seed=n) for n in range(4))
+
+
 def draws() -> Iterator[Case]:
     """Gives the random bits of each shape."""
     for name, shape in DRAWS:
@@ -293,7 +318,15 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table("operation", "ours, ms", "XLA, ms", "ours / XLA", "by the clock")
     keep_freed_memory()
-    cases = (*convolutions(), *loops(), *transposed(), *poolings(), *matrix_products(), *draws())
+    cases = (
+        *convolutions(),
+        *loops(),
+        *transposed(),
+        *poolings(),
+        *matrix_products(),
+        *attentions(),
+        *draws(),
+    )
     for name, function, operands in cases:
         if arguments.only in name:
             table.add_row(name, *measure(function, operands, arguments.rounds))

@@ -1,4 +1,4 @@
-"""The library that computes convolutions: chosen by their shapes, for the release of jaxlib that needs it."""
+"""The libraries that compute convolutions and products: chosen by their shapes, for the release of jaxlib that needs it."""
 
 import functools
 import os
@@ -16,6 +16,7 @@ from tests.spmd.lowering.rewrites import LAYOUT, numbers
 
 KEY = "xla_cpu_experimental_ynn_fusion_type"
 EIGEN = {KEY: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"}
+EIGEN_FOR_PRODUCTS = {KEY: "LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION,LIBRARY_FUSION_TYPE_REDUCE"}
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +98,59 @@ def test_rewritten_convolutions_do_not_count():
     program = jax.make_jaxpr(convolve)(jnp.zeros((8, 64, 64, 64)), jnp.zeros((1, 1, 64, 64)))
     assert library_options(program, "cpu", 2) == EIGEN
     assert library_options(lowered(program, "cpu"), "cpu", 2) == {}
+
+
+def attention(queries, keys):
+    return jnp.einsum("bqhd,bkhd->bhqk", queries, keys)
+
+
+def of_length(length, size=64):
+    return [(8, length, 4, size)] * 2
+
+
+def test_eigen_where_ynnpack_would_compute_many_products_with_one_thread():
+    assert chosen(attention, *of_length(168)) == EIGEN_FOR_PRODUCTS
+    assert chosen(jax.grad(lambda *a: attention(*a).sum()), *of_length(168)) == EIGEN_FOR_PRODUCTS
+
+
+@pytest.mark.parametrize("length", [16, 64, 512])
+def test_products_too_small_for_two_threads_or_large_enough_for_both_stay(length):
+    assert chosen(attention, *of_length(length)) == {}
+
+
+def test_dense_layers_stay_and_count_against_attention():
+    def dense(x, kernel):
+        return jax.vjp(jnp.dot, x, kernel)
+
+    def model(x, kernel, queries, keys):
+        return dense(x, kernel), attention(queries, keys)
+
+    assert chosen(dense, (1024, 256), (256, 1024)) == {}
+    assert chosen(dense, (32, 1024), (1024, 1024)) == {}
+    assert chosen(model, (64, 64), (64, 64), *of_length(168)) == EIGEN_FOR_PRODUCTS
+    assert chosen(model, (8192, 512), (512, 2048), *of_length(168)) == {}
+
+
+def test_transposed_matrices_of_few_rows_take_eigen_long():
+    """As the gradient by the input of a dense layer."""
+
+    def model(axis, x, kernel, queries, keys):
+        return jax.lax.dot(x, kernel, dimension_numbers=(((1,), (axis,)), ((), ()))), attention(
+            queries, keys
+        )
+
+    shapes = (64, 512), (512, 512), *of_length(168)
+    assert chosen(functools.partial(model, 0), *shapes) == EIGEN_FOR_PRODUCTS
+    assert chosen(functools.partial(model, 1), *shapes) == {}
+
+
+def test_each_kind_is_chosen_on_its_own():
+    def model(images, kernel, queries, keys):
+        return convolve(images, kernel), attention(queries, keys)
+
+    both = chosen(model, *of_channels(32, 32), *of_length(168))
+    assert both == {KEY: "LIBRARY_FUSION_TYPE_REDUCE"}
+    assert chosen(attention, (8, 0, 4, 64), (8, 0, 4, 64)) == {}
 
 
 def test_others_stay_with_the_default(monkeypatch):
