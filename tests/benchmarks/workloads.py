@@ -134,6 +134,9 @@ OTHERS = {
         "letters": "Two LSTM layers of 128 for the next letter, 32 texts of 60",
         "signals": "Residual convolutions over time, 32 signals of 256 moments",
         "mobilenet_v3": "MobileNetV3Small, 16 pictures of 96 x 96",
+        "series": "Attention over 168 hours, 3 layers of 4 x 64, 32 series",
+        "movies": "Two ConvLSTM2D layers of 16, 8 films of 10 frames of 32 x 32",
+        "mixer": "MLP-Mixer, 4 layers of 128, 16 pictures of 64 x 64",
     }.items()
 }
 

@@ -22,8 +22,8 @@ class Lesson:
         rows: in a batch, of all devices.
         steps: in a turn.
         optimizer: name and rate.
-        drops: whether a training step draws random numbers, which every framework draws differently, or rounds to
-            bfloat16; then losses are compared without training.
+        drops: whether a training step draws random numbers, which every framework draws differently, rounds to bfloat16, or
+            shows the order of sums; then losses are compared without training.
     """
 
     build: Callable[[Any], tuple[Any, Any]]
