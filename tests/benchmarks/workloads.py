@@ -105,8 +105,18 @@ MODELS = {
         "BERT-style encoder with masks, 4 layers of 256, 16 texts of 64", "attention.bert"
     ),
     "vit": _model("ViT, 4 layers of 128, 32 pictures of 64 x 64", "attention.vit"),
+    "series": _model(
+        "Attention over 168 hours, 3 layers of 4 x 64, 32 series",
+        "attention.series",
+        starts=False,
+    ),
     "lstm": _model("LSTM text classifier, 32 texts of 100", "recurrent.lstm"),
     "gru": _model("GRU sequence tagger, 32 texts of 50", "recurrent.gru"),
+    "movies": _model(
+        "Two ConvLSTM2D layers of 16, 8 films of 10 frames of 32 x 32",
+        "recurrent.movies",
+        starts=False,
+    ),
     "two_tables": _model(
         "Recommender, two tables of 500,000 x 32, Adagrad, batch 512", "tables.recommender"
     ),
@@ -134,8 +144,6 @@ OTHERS = {
         "letters": "Two LSTM layers of 128 for the next letter, 32 texts of 60",
         "signals": "Residual convolutions over time, 32 signals of 256 moments",
         "mobilenet_v3": "MobileNetV3Small, 16 pictures of 96 x 96",
-        "series": "Attention over 168 hours, 3 layers of 4 x 64, 32 series",
-        "movies": "Two ConvLSTM2D layers of 16, 8 films of 10 frames of 32 x 32",
         "mixer": "MLP-Mixer, 4 layers of 128, 16 pictures of 64 x 64",
     }.items()
 }

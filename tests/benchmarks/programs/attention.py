@@ -1,4 +1,4 @@
-"""Transformers: a language model, an encoder of texts of different lengths, and one of pictures."""
+"""Transformers: a language model, an encoder of texts of different lengths, one of pictures, and one of series."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +12,7 @@ LAYERS, DEEP, HEADS, DROPOUT = 4, 12, 4, 0.1
 GPT_WORDS, GPT_LENGTH = 5000, 128
 BERT_WORDS, BERT_LENGTH = 8000, 64
 PIXELS, PATCH, CLASSES = 64, 8, 10
+HOURS, AHEAD, SENSORS = 168, 24, 7
 
 
 def gpt(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
@@ -59,6 +60,28 @@ def vit(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
     def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
         pictures = generator.random((rows, PIXELS, PIXELS, 3), np.float32)
         return pictures, labels(generator, CLASSES, rows)
+
+    return fit(tf, devices, Lesson(build, data, rows=32, steps=4, drops=True))
+
+
+def series(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
+    """Forecasts a day from a week of hours, by attention with wide heads."""
+
+    def build(keras: Any) -> tuple[Any, Any]:
+        layers = keras.layers
+        inputs = x = keras.Input((HOURS, SENSORS))
+        for _ in range(3):
+            y = layers.MultiHeadAttention(4, 64, dropout=0.1)(x, x)
+            x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, y]))
+            y = layers.Conv1D(SENSORS, 1)(layers.Conv1D(32, 1, activation="relu")(x))
+            x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, y]))
+        x = layers.GlobalAveragePooling1D(data_format="channels_first")(x)
+        model = keras.Model(inputs, layers.Dense(AHEAD)(layers.Dense(128, activation="relu")(x)))
+        return model, keras.losses.Huber()
+
+    def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
+        drawn = generator.random((rows, HOURS, SENSORS), np.float32)
+        return drawn, generator.random((rows, AHEAD), np.float32)
 
     return fit(tf, devices, Lesson(build, data, rows=32, steps=4, drops=True))
 

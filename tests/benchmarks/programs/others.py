@@ -12,8 +12,6 @@ WORDS, LENGTH, WIDTH, HEADS, LAYERS = 3000, 48, 128, 4, 2
 LETTERS, LETTERS_LENGTH = 80, 60
 CHANNELS, MOMENTS, CLASSES = 6, 256, 5
 PIXELS = 96
-HOURS, AHEAD, SENSORS = 168, 24, 7
-FRAMES, SIDE, FILTERS = 10, 32, 16
 MIXED, PATCH = 64, 8
 
 
@@ -108,52 +106,6 @@ def mobilenet_v3(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], 
         return pictures, labels(generator, CLASSES, rows)
 
     return fit(tf, devices, Lesson(build, data, rows=16, steps=4))
-
-
-def series(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
-    """Forecasts a day from a week of hours, by attention with wide heads."""
-
-    def build(keras: Any) -> tuple[Any, Any]:
-        layers = keras.layers
-        inputs = x = keras.Input((HOURS, SENSORS))
-        for _ in range(3):
-            y = layers.MultiHeadAttention(4, 64, dropout=0.1)(x, x)
-            x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, y]))
-            y = layers.Conv1D(SENSORS, 1)(layers.Conv1D(32, 1, activation="relu")(x))
-            x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, y]))
-        x = layers.GlobalAveragePooling1D(data_format="channels_first")(x)
-        model = keras.Model(inputs, layers.Dense(AHEAD)(layers.Dense(128, activation="relu")(x)))
-        return model, keras.losses.Huber()
-
-    def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
-        drawn = generator.random((rows, HOURS, SENSORS), np.float32)
-        return drawn, generator.random((rows, AHEAD), np.float32)
-
-    return fit(tf, devices, Lesson(build, data, rows=32, steps=4, drops=True))
-
-
-def movies(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
-    """Predicts the next frame of a film, with two ConvLSTM2D layers."""
-
-    def build(keras: Any) -> tuple[Any, Any]:
-        layers = keras.layers
-        options = {"padding": "same"}
-        model = keras.Sequential(
-            [
-                keras.Input((FRAMES, SIDE, SIDE, 1)),
-                layers.ConvLSTM2D(FILTERS, 3, return_sequences=True, **options),
-                layers.BatchNormalization(),
-                layers.ConvLSTM2D(FILTERS, 3, **options),
-                layers.Conv2D(1, 3, **options),
-            ]
-        )
-        return model, keras.losses.MeanSquaredError()
-
-    def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
-        drawn = generator.random((rows, FRAMES + 1, SIDE, SIDE, 1), np.float32)
-        return drawn[:, :-1], drawn[:, -1]
-
-    return fit(tf, devices, Lesson(build, data, rows=8, steps=4))
 
 
 def mixer(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:

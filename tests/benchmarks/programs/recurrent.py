@@ -1,4 +1,4 @@
-"""Recurrent networks for texts: a classifier, and a tagger of words."""
+"""Recurrent networks: a classifier of texts, a tagger of words, and one that predicts the next frame of a film."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,7 @@ from tests.benchmarks.turns import Ready
 
 WORDS, TAGS = 20_000, 20
 LENGTH, TAGGED_LENGTH = 100, 50
+FRAMES, SIDE, FILTERS = 10, 32, 16
 
 
 def lstm(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
@@ -61,3 +62,28 @@ def _texts(generator: np.random.Generator, rows: int, length: int) -> np.ndarray
     lengths = generator.integers(length // 4, length + 1, rows)
     texts[np.arange(length) >= lengths[:, None]] = 0
     return texts
+
+
+def movies(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
+    """Predicts the next frame of a film, with two ConvLSTM2D layers."""
+
+    def build(keras: Any) -> tuple[Any, Any]:
+        layers = keras.layers
+        # Keras 2 would take `hard_sigmoid`.
+        options = {"padding": "same", "recurrent_activation": "sigmoid"}
+        model = keras.Sequential(
+            [
+                keras.Input((FRAMES, SIDE, SIDE, 1)),
+                layers.ConvLSTM2D(FILTERS, 3, return_sequences=True, **options),
+                layers.BatchNormalization(),
+                layers.ConvLSTM2D(FILTERS, 3, **options),
+                layers.Conv2D(1, 3, padding="same"),
+            ]
+        )
+        return model, keras.losses.MeanSquaredError()
+
+    def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
+        drawn = generator.random((rows, FRAMES + 1, SIDE, SIDE, 1), np.float32)
+        return drawn[:, :-1], drawn[:, -1]
+
+    return fit(tf, devices, Lesson(build, data, rows=8, steps=4))
