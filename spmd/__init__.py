@@ -14,7 +14,8 @@ variables that it reads and writes: *mirrored* ones are equal on every replica, 
 
 Here are the names that a training script needs. The others are in the rooms of the engine: `spmd.errors`,
 `spmd.input`, `spmd.replica`, `spmd.step`, `spmd.topology`, `spmd.proof`, `spmd.checkpoint`, `spmd.cluster`,
-`spmd.export` and `spmd.integrations`. Importing `spmd` starts no backend.
+`spmd.export` and `spmd.integrations`. Importing `spmd` starts no backend. On processors it has all threads of the process
+share one heap of the C library, unless JAXTRIBUTE_KEEP_MEMORY=0 stands in the environment.
 """
 
 from spmd import errors, input, lowering, proof, replica, state, step, topology, verification

@@ -4,7 +4,8 @@
 
     strategy = tf.distribute.MirroredStrategy()
 
-Importing it imports no TensorFlow and no Keras, and starts no backend. It gives JAX's arrays the
+Importing it imports no TensorFlow and no Keras, and starts no backend. On processors it has all threads share one heap of
+the C library, unless JAXTRIBUTE_KEEP_MEMORY=0 stands in the environment. It gives JAX's arrays the
 method `numpy()`, lets `tfds.load` of TensorFlow Datasets make datasets of `tf.data`, and has a later
 `import keras` take JAX, unless KERAS_BACKEND says another. JAXTRIBUTE_SIMULATE=tpu:8 has JAX start with eight CPU
 devices, which stand for TPU cores. A name that does not exist raises
@@ -56,7 +57,8 @@ _remedies.register()
 _tfds.install()
 _keras_backend.choose()
 _topology.leave_out_absent_accelerators()
-_lowering.share_one_arena()  # again: with no accelerator left it may
+# Again: plug-ins without a device, for which the import of `spmd` did nothing, are left out now.
+_lowering.share_one_arena()
 _topology.prepare_simulation()
 __getattr__, __dir__ = _names.attributes(
     "tf",

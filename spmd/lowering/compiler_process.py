@@ -234,6 +234,7 @@ def _environment(devices: int) -> dict[str, str]:
     return {
         **os.environ,
         **_ALLOCATOR,
+        "JAXTRIBUTE_KEEP_MEMORY": "0",  # its threads are to have a heap each
         "JAX_PLATFORMS": "cpu",
         "JAX_NUM_CPU_DEVICES": str(devices),
         "XLA_FLAGS": " ".join(flag for flag in flags if not flag.startswith(_COUNT_FLAG)),

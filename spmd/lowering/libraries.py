@@ -1,8 +1,8 @@
 """The library that computes a program's convolutions of pictures, and its matrix products, on a processor.
 
-jaxlib 0.10 gives both to YNNPACK. Of a convolution that shares out the features of the result among threads, 64 to each: what has
-no more is computed by one thread. Of many small products, as in attention, one thread computes all. Eigen, to which XLA gave both
-before, shares out the pixels, and the work of each product. The YNNPACK of jaxlib 0.12 does so, too.
+jaxlib 0.10 gives both to YNNPACK. It divides the features of a convolution among threads, 64 to each, so that one thread computes
+what has no more. It computes many small products, as in attention, with one thread. Eigen, to which XLA gave both before, divides
+the pixels, and each product. The YNNPACK of jaxlib 0.12 does as well as that.
 """
 
 import math
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import jaxlib.version
+import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 from spmd._jax_internals import aval_of
@@ -25,14 +26,17 @@ _CONVOLUTIONS, _PRODUCTS, _REDUCTIONS = (
 # Features that YNNPACK gives to one thread. With fewer than `_FEW` Eigen takes `_TIMES` as long.
 _BLOCK, _FEW, _TIMES = 64, 8, 4
 
-# Multiplications of each of many products: with as many YNNPACK uses several threads, and Eigen another one for each `_SHARE`.
+# Multiplications in each of many products: from `_LARGE` on YNNPACK uses all threads; Eigen uses one more for each `_SHARE`.
 _LARGE, _SHARE = 2**23, 2**19
 
-# What Eigen makes of several threads for such a product, and how many multiplications it could do before it starts with one.
+# What a thread of Eigen's gains, if there are several for such a product; and multiplications that it takes to start with one.
 _EFFICIENCY, _START = 0.65, 2**14
 
-# Likewise for a product of two matrices; with few rows; and for each element of a second matrix that is transposed.
-_OF_TWO, _FEW_ROWS, _OF_FEW_ROWS, _TRANSPOSED = 0.95, 128, 0.75, 100
+# Eigen's speed for a product of two matrices, as a multiple of YNNPACK's; and if the first one has no more than `_FEW_ROWS`.
+_OF_TWO, _OF_FEW_ROWS, _FEW_ROWS = 0.95, 0.75, 128
+
+# Multiplications that Eigen takes for each element of a second matrix that is transposed.
+_TRANSPOSED = 100
 
 # For what the estimates leave out.
 _MARGIN = 1.05
@@ -123,13 +127,16 @@ def _of_convolution(conv: Convolution, threads: int) -> _Estimate:
 
 
 def _of_product(equation: JaxprEqn, threads: int) -> _Estimate:
+    """Estimates products of matrices. XLA itself computes those of vectors, and neither library was timed for other types than float32."""
     left, right = map(aval_of, equation.invars)
     (summed, right_summed), (batch, _) = equation.params["dimension_numbers"]
-    length, products = (math.prod(left.shape[axis] for axis in axes) for axes in (summed, batch))
-    if not left.size or not right.size:
+    if not left.size or not right.size or not left.dtype == right.dtype == np.float32:
         return _Estimate(0, 0)
-    rows = left.size // (length * products)
-    work = right.size // products * rows
+    length, products = (math.prod(left.shape[axis] for axis in axes) for axes in (summed, batch))
+    rows, columns = (side.size // (length * products) for side in (left, right))
+    work = rows * columns * length
+    if min(rows, columns) == 1:
+        return _Estimate(0, 0)
     if products > 1:
         shares = min(threads, work / _SHARE)
         return _Estimate(
@@ -137,10 +144,10 @@ def _of_product(equation: JaxprEqn, threads: int) -> _Estimate:
             products * (work + _START) / (shares * _EFFICIENCY if shares > 1 else 1),
         )
     is_transposed = right_summed and max(right_summed) == right.ndim - 1
-    efficiency = _OF_FEW_ROWS if rows <= _FEW_ROWS else _OF_TWO
+    speed = _OF_FEW_ROWS if rows <= _FEW_ROWS else _OF_TWO
     return _Estimate(
         work / threads,
-        work / (threads * efficiency) + (right.size * _TRANSPOSED if is_transposed else 0),
+        work / (threads * speed) + (right.size * _TRANSPOSED if is_transposed else 0),
     )
 
 

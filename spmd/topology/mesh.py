@@ -176,5 +176,5 @@ def _prime_factors(number: int) -> list[int]:
     return factors
 
 
-# Now as well as before a mesh is made: the first array that a script makes starts the backend's threads, which get their arenas then.
+# At the import, as well as before a mesh is made: the first array of a script starts the backend's threads, which get their arenas then.
 share_one_arena()

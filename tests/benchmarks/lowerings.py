@@ -247,16 +247,16 @@ def matrix_products() -> Iterator[Case]:
 
 def attentions() -> Iterator[Case]:
     """Gives attention of a sequence to itself, with its gradients."""
+
+    def attend(queries: jax.Array, keys: jax.Array, values: jax.Array) -> jax.Array:
+        scores = jnp.einsum("bqhd,bkhd->bhqk", queries, keys)
+        return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), values)
+
+    def gradients(*operands: jax.Array) -> Any:
+        *inputs, above = operands
+        return jax.vjp(attend, *inputs)[1](above)
+
     for name, shape in ATTENTIONS:
-
-        def attend(queries: jax.Array, keys: jax.Array, values: jax.Array) -> jax.Array:
-            scores = jnp.einsum("bqhd,bkhd->bhqk", queries, keys)
-            return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), values)
-
-        def gradients(*operands: jax.Array, attend: Any = attend) -> Any:
-            *inputs, above = operands
-            return jax.vjp(attend, *inputs)[1](above)
-
         yield f"{name}: gradients", gradients, tuple(numbers(*shape, seed=n) for n in range(4))
 
 

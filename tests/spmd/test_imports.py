@@ -1,4 +1,4 @@
-"""What importing the package does not do: no backend, no heavy libraries, no threads, no settings."""
+"""What importing the package does not do: no backend, no heavy libraries, no threads, no variables but one."""
 
 import json
 import os
@@ -19,7 +19,7 @@ HEAVY += ["kubernetes", "googleapiclient", "google.auth"]
     ("statement", "variables"),
     [
         ("import spmd, spmd.cluster; spmd.cluster.from_tf_config({})", []),
-        # The only setting the front end makes: Keras reads it when it is imported, and cannot change it later.
+        # The only variable the front end sets: Keras reads it when it is imported, and cannot change it later.
         (
             "from frontends import tf; tf.distribute.cluster_resolver, tf.nn.relu, tf.image.resize, tf.compat.v1.logging; "
             "dir(tf); hasattr(tf, 'no_such_name')",

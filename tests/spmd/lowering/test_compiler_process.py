@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -132,6 +133,24 @@ def _no_cache():
     yield
     jax.config.update("jax_enable_compilation_cache", before)
     compilation_cache.reset_cache()
+
+
+@ON_LINUX
+def test_threads_of_the_process_have_a_heap_each(monkeypatch):
+    monkeypatch.delenv("JAXTRIBUTE_KEEP_MEMORY", raising=False)
+    code = (
+        "import jax, spmd.lowering._compiler_main\njax.devices()\n"
+        "from spmd.lowering.memory import shares_one_arena\nprint(shares_one_arena())"
+    )
+    for environment, shares in ((os.environ, True), (compiler_process._environment(1), False)):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**environment, "JAX_PLATFORMS": "cpu"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == str(shares)
 
 
 @ON_LINUX

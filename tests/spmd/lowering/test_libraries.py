@@ -120,7 +120,8 @@ def test_products_too_small_for_two_threads_or_large_enough_for_both_stay(length
 
 def test_dense_layers_stay_and_count_against_attention():
     def dense(x, kernel):
-        return jax.vjp(jnp.dot, x, kernel)
+        result, pull = jax.vjp(jnp.dot, x, kernel)
+        return pull(result)
 
     def model(x, kernel, queries, keys):
         return dense(x, kernel), attention(queries, keys)
@@ -150,7 +151,29 @@ def test_each_kind_is_chosen_on_its_own():
 
     both = chosen(model, *of_channels(32, 32), *of_length(168))
     assert both == {KEY: "LIBRARY_FUSION_TYPE_REDUCE"}
+
+
+def test_products_that_no_library_computes_do_not_count():
+    def model(queries, keys):
+        return jnp.einsum("bqhd,bqhd->bqh", queries, keys), attention(queries, keys)
+
+    assert chosen(model, *of_length(168)) == EIGEN_FOR_PRODUCTS
     assert chosen(attention, (8, 0, 4, 64), (8, 0, 4, 64)) == {}
+    assert chosen(jnp.dot, (64, 512), (512,)) == chosen(jnp.dot, (), ()) == {}
+
+
+def test_other_types_than_single_precision_stay():
+    def halved(*operands):
+        return attention(*(operand.astype(jnp.bfloat16) for operand in operands))
+
+    assert chosen(halved, *of_length(168)) == {}
+
+
+def test_attention_in_a_loop_counts():
+    def model(queries, keys):
+        return jax.lax.map(lambda scale: attention(queries * scale, keys), jnp.ones(3))
+
+    assert chosen(model, *of_length(168)) == EIGEN_FOR_PRODUCTS
 
 
 def test_others_stay_with_the_default(monkeypatch):

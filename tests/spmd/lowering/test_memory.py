@@ -15,6 +15,7 @@ import pytest
 from spmd import _jax_internals
 from spmd.lowering import memory
 from spmd.lowering.memory import Workspace, keep_freed_memory, share_one_arena, workspace_of
+from spmd.topology import detection
 
 ON_GLIBC = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="other C libraries have no mallopt"
@@ -148,9 +149,30 @@ def test_told_before_a_script_makes_its_first_array(package):
     assert _printed(program, environment) == [1]
 
 
+@ON_GLIBC
+@pytest.mark.skipif(
+    any(map(os.path.exists, detection._DRIVERS)) or _jax_internals.tpu_chips() > 0,
+    reason="they have one here",
+)
+def test_told_where_plugins_have_no_device():
+    """The import of the engine alone does nothing there; that of the front end leaves out the plugins first."""
+    program = """
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: object() if name == "libtpu" else find(name, *rest)
+from spmd.lowering import memory
+assert not memory.shares_one_arena()
+from frontends import tf
+print(int(memory.shares_one_arena()))
+"""
+    environment = {**os.environ, "JAX_PLATFORMS": ""}
+    assert _printed(program, environment) == [1]
+
+
 # What XLA does in a step, with a block of 128 MB, while others keep small allocations.
 _A_HEAP = """
 import ctypes
+from spmd.topology import detection
 from spmd.lowering.memory import Workspace, keep_freed_memory
 
 def megabytes(what):
