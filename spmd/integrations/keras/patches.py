@@ -21,10 +21,12 @@ from keras.src.backend.jax import core as keras_core
 from keras.src.backend.jax import numpy as keras_numpy
 from keras.src.backend.jax import random as keras_random
 from keras.src.backend.jax.trainer import JAXEpochIterator
+from keras.src.layers.rnn.conv_lstm import ConvLSTMCell
 from keras.src.utils import jax_layer, traceback_utils
 
 from spmd.integrations.keras import (
     batch_normalization,
+    conv_lstm,
     copies,
     initial_values,
     losses,
@@ -270,6 +272,7 @@ def _engine_patches() -> tuple[Patch, ...]:
             recurrent.with_states,
             "the states of stateful layers change",
         ),
+        around(ConvLSTMCell, "call", conv_lstm.gates_together, "each gate convolves on its own"),
         around(
             model, "__init__", placement.place_new_model, "a scope of a strategy places new models"
         ),
