@@ -83,7 +83,7 @@ def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[s
             kind, estimate = _CONVOLUTIONS, _of_convolution(Convolution.of(equation), threads)
         estimates[kind].append(_Estimate(*(times * cost for cost in estimate)))
     kept = [kind for kind, all_of_them in estimates.items() if not _is_slow(all_of_them)]
-    return {} if len(kept) == 2 else {_OPTION: ",".join([*kept, _REDUCTIONS])}
+    return {} if len(kept) == len(estimates) else {_OPTION: ",".join([*kept, _REDUCTIONS])}
 
 
 def threads_of_device(devices: int, *, spans_processes: bool) -> int:
@@ -143,7 +143,7 @@ def _of_product(equation: JaxprEqn, threads: int) -> _Estimate:
             products * work / (threads if work >= _LARGE else 1),
             products * (work + _START) / (shares * _EFFICIENCY if shares > 1 else 1),
         )
-    is_transposed = right_summed and max(right_summed) == right.ndim - 1
+    is_transposed = right.ndim - 1 in right_summed
     speed = _OF_FEW_ROWS if rows <= _FEW_ROWS else _OF_TWO
     return _Estimate(
         work / threads,

@@ -59,7 +59,7 @@ def share_one_arena() -> bool:
     environment says how many arenas there shall be; or where `JAXTRIBUTE_KEEP_MEMORY=0` stands in it.
 
     Returns:
-        Whether the C library was told; it was told too late once the backend runs.
+        Whether the C library was told; once the backend runs it is too late.
 
     Examples:
         >>> _ = jax.devices()

@@ -172,7 +172,6 @@ print(int(memory.shares_one_arena()))
 # What XLA does in a step, with a block of 128 MB, while others keep small allocations.
 _A_HEAP = """
 import ctypes
-from spmd.topology import detection
 from spmd.lowering.memory import Workspace, keep_freed_memory
 
 def megabytes(what):
