@@ -90,12 +90,7 @@ class BoundOperation:
 def _is_not_to_repeat(program: Any) -> bool:
     return any(
         equation.primitive.name in _NOT_TO_REPEAT
-        or any(
-            _is_not_to_repeat(inner)
-            for value in equation.params.values()
-            for inner in (value if isinstance(value, (tuple, list)) else (value,))
-            if isinstance(inner, (Jaxpr, ClosedJaxpr))
-        )
+        or any(map(_is_not_to_repeat, programs_in(equation.params)))
         for equation in program.eqns
     )
 
@@ -239,6 +234,24 @@ def compile_to_bytes(request: CompileRequest) -> bytes:
 def aval_of(atom: Var | Literal) -> ShapedArray:
     """Returns shape and type of a value of a jaxpr, whose `aval` is annotated as less than it is."""
     return cast(ShapedArray, atom.aval)
+
+
+def programs_in(params: Mapping[str, Any]) -> list[Jaxpr | ClosedJaxpr]:
+    """Lists the programs among an operation's parameters, as of a loop or a call.
+
+    Stands for `jax._src.core.jaxprs_in_params`, which has no public name and leaves out their constants.
+    """
+    return [
+        item
+        for value in params.values()
+        for item in (value if isinstance(value, (tuple, list)) else (value,))
+        if isinstance(item, (Jaxpr, ClosedJaxpr))
+    ]
+
+
+def opened(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
+    """Returns a program without its constants."""
+    return program.jaxpr if isinstance(program, ClosedJaxpr) else program
 
 
 def has_side_effects(equation: JaxprEqn) -> bool:

@@ -14,7 +14,7 @@ import jaxlib.version
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
-from spmd._jax_internals import aval_of
+from spmd._jax_internals import aval_of, opened, programs_in
 from spmd.lowering.convolution import Convolution
 
 # What YNNPACK computes by default.
@@ -158,8 +158,5 @@ def _operations(jaxpr: Jaxpr, times: int = 1) -> Iterator[tuple[JaxprEqn, int]]:
             yield equation, times
             continue
         turns = times * equation.params["length"] if equation.primitive.name == "scan" else times
-        for value in equation.params.values():
-            for part in value if type(value) is tuple else (value,):
-                if isinstance(part, ClosedJaxpr | Jaxpr):
-                    inner = part.jaxpr if isinstance(part, ClosedJaxpr) else part
-                    yield from _operations(inner, turns)
+        for inner in programs_in(equation.params):
+            yield from _operations(opened(inner), turns)

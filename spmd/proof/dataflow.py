@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 from spmd import _jax_internals
+from spmd._jax_internals import opened, programs_in
 from spmd.errors import ReplicaDivergenceError
 from spmd.replica import ANY_ROW
 
@@ -56,7 +57,7 @@ class Collective:
 
 def per_device_program(program: ClosedJaxpr) -> Jaxpr:
     """Returns what one device runs of a traced call of `jax.shard_map`."""
-    return _open(program.jaxpr.eqns[-1].params["jaxpr"])
+    return opened(program.jaxpr.eqns[-1].params["jaxpr"])
 
 
 def varying_outputs(
@@ -207,7 +208,7 @@ def inner_constants(jaxpr: Jaxpr) -> list[Any]:
     return [
         constant
         for equation in every_equation(jaxpr)
-        for program in programs_in(equation)
+        for program in programs_in(equation.params)
         if isinstance(program, ClosedJaxpr)
         for constant in program.consts
     ]
@@ -303,7 +304,7 @@ class Flow:
         return inside == scattered and crossing
 
     def _scan(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
-        body = _open(equation.params["jaxpr"])
+        body = opened(equation.params["jaxpr"])
         consts, carries = scan_counts(equation)
         state = list(inputs)
         while True:
@@ -314,8 +315,8 @@ class Flow:
             state[consts : consts + carries] = carry
 
     def _while(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
-        cond = _open(equation.params["cond_jaxpr"])
-        body = _open(equation.params["body_jaxpr"])
+        cond = opened(equation.params["cond_jaxpr"])
+        body = opened(equation.params["body_jaxpr"])
         cond_consts = equation.params["cond_nconsts"]
         body_consts = equation.params["body_nconsts"]
         carry = inputs[cond_consts + body_consts :]
@@ -333,7 +334,7 @@ class Flow:
             carry = new
 
     def _cond(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
-        branches = [_open(branch) for branch in equation.params["branches"]]
+        branches = [opened(branch) for branch in equation.params["branches"]]
         outs = [self.outputs(branch, inputs[1:]) for branch in branches]
         if inputs[0]:
             self._refuse_collectives(equation, branches, "branch", "on some replicas only")
@@ -361,7 +362,7 @@ def scan_counts(equation: JaxprEqn) -> tuple[int, int]:
     Each version of JAX keeps the counts elsewhere, but shapes tell them: what is scanned over, or
     stacked up, has one axis more outside of the body than inside.
     """
-    body = _open(equation.params["jaxpr"])
+    body = opened(equation.params["jaxpr"])
 
     def same(outside: Sequence[Atom], inside: Sequence[Atom]) -> int:
         pairs = zip(outside, inside, strict=True)
@@ -383,22 +384,8 @@ def _axes(equation: JaxprEqn) -> set[Hashable]:
     return set(axes) if isinstance(axes, (tuple, list)) else {axes}
 
 
-def _open(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
-    return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
-
-
-def programs_in(equation: JaxprEqn) -> list[Jaxpr | ClosedJaxpr]:
-    """Lists the programs that an operation holds as parameters."""
-    return [
-        item
-        for value in equation.params.values()
-        for item in (value if isinstance(value, (tuple, list)) else (value,))
-        if isinstance(item, (Jaxpr, ClosedJaxpr))
-    ]
-
-
 def _inner(equation: JaxprEqn) -> list[Jaxpr]:
-    return list(map(_open, programs_in(equation)))
+    return list(map(opened, programs_in(equation.params)))
 
 
 def every_equation(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:

@@ -14,7 +14,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from spmd import _jax_internals
-from spmd.proof.dataflow import Flow, every_equation, programs_in, scan_counts
+from spmd._jax_internals import opened, programs_in
+from spmd.proof.dataflow import Flow, every_equation, scan_counts
 
 
 def counting_outputs(
@@ -122,7 +123,7 @@ class _Comparison:
         )
 
     def _compare(self, equation: JaxprEqn, longer: JaxprEqn) -> bool:
-        mine, others = programs_in(equation), programs_in(longer)
+        mine, others = programs_in(equation.params), programs_in(longer.params)
         if equation.primitive is not longer.primitive or len(mine) != len(others):
             return False
         counts = (
@@ -142,8 +143,7 @@ class _Comparison:
             pairs = zip(getattr(inner, "consts", ()), getattr(other, "consts", ()), strict=False)
             if not all(_is_start(a, b) for a, b in pairs):
                 return False
-            inner = inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
-            other = other.jaxpr if isinstance(other, ClosedJaxpr) else other
+            inner, other = opened(inner), opened(other)
             if any(map(_differ, inner.outvars, other.outvars)) or not self.compare(inner, other):
                 return False
         return True

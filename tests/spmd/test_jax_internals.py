@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax._src import xla_bridge
+from jax._src import core, xla_bridge
 from jax.experimental.compilation_cache import compilation_cache
 
 import spmd
@@ -450,3 +450,20 @@ def test_a_jax_without_gloo_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delattr(xla_bridge._jax, "make_gloo_tcp_collectives")
     _jax_internals.start_gloo_within(contextlib.nullcontext)
     assert not hasattr(xla_bridge._jax, "make_gloo_tcp_collectives")
+
+
+def test_programs_in_operations_are_those_that_jax_finds() -> None:
+    def function(x: jax.Array) -> jax.Array:
+        x = jax.lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x)
+        x = jax.lax.fori_loop(0, x.size, lambda _, carry: jax.jit(jnp.tanh)(carry), x)
+        return jax.nn.relu(x)
+
+    found = []
+    for equation in jax.make_jaxpr(function)(jnp.ones(3)).eqns:
+        programs = _jax_internals.programs_in(equation.params)
+        ours = list(map(_jax_internals.opened, programs))
+        theirs = list(core.jaxprs_in_params(equation.params))
+        assert all(one is other for one, other in zip(ours, theirs, strict=True))
+        found.append(len(ours))
+    assert max(found) == 2
+    assert 0 in found

@@ -7,8 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from spmd._jax_internals import opened, programs_in
 from spmd.lowering import Thresholds, for_cpu
 
 LAYOUT = ("NHWC", "HWIO", "NHWC")
@@ -102,19 +103,9 @@ def taken(program: Any) -> list[str]:
         if equation.params.get("name") in FORMS:
             names.append(equation.params["name"])
             continue
-        for inner in programs_in(equation):
+        for inner in map(opened, programs_in(equation.params)):
             names += taken(inner)
     return names
-
-
-def programs_in(equation: JaxprEqn) -> list[Jaxpr]:
-    """Lists the programs that an operation holds, as a loop or a call does."""
-    values = jax.tree.leaves(
-        list(equation.params.values()),
-        is_leaf=lambda leaf: isinstance(leaf, ClosedJaxpr | Jaxpr),
-    )
-    programs = [value for value in values if isinstance(value, ClosedJaxpr | Jaxpr)]
-    return [one.jaxpr if isinstance(one, ClosedJaxpr) else one for one in programs]
 
 
 def assert_close(plain: list[Any], better: list[Any]) -> None:

@@ -9,6 +9,7 @@ from jax import lax
 from jax.extend.core import jaxpr_as_fun
 from jax.sharding import PartitionSpec as P
 
+from spmd._jax_internals import opened, programs_in
 from spmd.lowering import layouts
 from spmd.lowering.convolution import Convolution
 from spmd.lowering.layouts import with_plain_layouts
@@ -18,7 +19,6 @@ from tests.spmd.lowering.rewrites import (
     assert_close,
     convolution,
     numbers,
-    programs_in,
 )
 
 
@@ -37,7 +37,7 @@ def convolutions(jaxpr, in_loop=False):
         if equation.primitive.name == "conv_general_dilated":
             found.append((Convolution.of(equation), in_loop))
         inside = in_loop or equation.primitive.name in ("scan", "while", "cond")
-        for inner in programs_in(equation):
+        for inner in map(opened, programs_in(equation.params)):
             found += convolutions(inner, inside)
     return found
 
