@@ -21,6 +21,7 @@ from spmd.lowering.libraries import threads_of_device as threads_of_device
 from spmd.lowering.memory import Workspace as Workspace
 from spmd.lowering.memory import share_one_arena as share_one_arena
 from spmd.lowering.memory import workspace_of as workspace_of
+from spmd.lowering.recomputation import computed_once as computed_once
 from spmd.lowering.row_access import CALLS as CALLS
 from spmd.lowering.row_access import Lookup as Lookup
 from spmd.lowering.row_access import RowProgram as RowProgram

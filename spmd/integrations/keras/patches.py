@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import keras
 from keras.src.backend.jax import core as keras_core
+from keras.src.backend.jax import image as keras_image
 from keras.src.backend.jax import numpy as keras_numpy
 from keras.src.backend.jax import random as keras_random
 from keras.src.backend.jax.trainer import JAXEpochIterator
@@ -28,6 +29,7 @@ from spmd.integrations.keras import (
     batch_normalization,
     conv_lstm,
     copies,
+    image_transforms,
     initial_values,
     losses,
     masking,
@@ -273,6 +275,10 @@ def _engine_patches() -> tuple[Patch, ...]:
             "the states of stateful layers change",
         ),
         around(ConvLSTMCell, "call", conv_lstm.gates_together, "each gate convolves on its own"),
+        around(
+            *(keras_image, "affine_transform", image_transforms.affine_transform),
+            "each channel of a pixel is looked up on its own",
+        ),
         around(
             model, "__init__", placement.place_new_model, "a scope of a strategy places new models"
         ),
