@@ -13,9 +13,12 @@ from jax.typing import DTypeLike
 
 from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution
+from spmd.lowering.cut import padded_first, reads_outside
 from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
+from spmd.lowering.even_channels import even_channels, lacks_a_channel
 from spmd.lowering.few_channels import MAX_TERMS, few_channels_kernel_gradient, one_channel
 from spmd.lowering.grouped import grouped, grouped_kernel_gradient, together_in
+from spmd.lowering.kernel_gradients import exchanged_kernel_gradient, small_batch_kernel_gradient
 from spmd.lowering.layouts import with_plain_layouts
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
@@ -63,6 +66,11 @@ class Thresholds:
         kernel_gain: likewise, of a kernel gradient.
         images: in a batch, for transforms.
         pixels: of all images, for each pair of channels in and out, likewise.
+        few_outputs: of a kernel gradient: with fewer it changes places with the input.
+        small_batch: images for a product of shifted copies as a kernel gradient, if there are
+            no more outputs than `small_outputs`.
+        small_outputs: for which XLA does not need much work to be slow; with more only a single image pays.
+        single_image: work of the kernel gradient of such an image.
     """
 
     work: int = 2**16
@@ -78,6 +86,10 @@ class Thresholds:
     kernel_gain: float = 1.6
     images: int = 32
     pixels: float = 1 / 12
+    few_outputs: int = 8
+    small_batch: int = 4
+    small_outputs: int = 16
+    single_image: int = 2**24
 
 
 Rewrite: TypeAlias = Callable[..., jax.Array]
@@ -88,6 +100,8 @@ _MADE_OF_CONVOLUTIONS: frozenset[Rewrite] = frozenset(
         by_layers,
         kernel_gradient_by_layers,
         transposed_kernel_gradient,
+        exchanged_kernel_gradient,
+        padded_first,
     }
 )
 Geometry: TypeAlias = Convolution | Pooling | RandomBits
@@ -188,6 +202,8 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
     if equation.primitive.name != "conv_general_dilated":
         return None
     conv = Convolution.of(equation)
+    if reads_outside(conv):
+        return padded_first, conv
     if (
         conv.work < max(thresholds.work, 1)
         or not _is_real(conv.dtype)
@@ -237,11 +253,26 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
     copies = conv.lhs_shape[0] * math.prod(conv.out_spatial)
     few = copies <= min(_MAX_COPIES, outputs / thresholds.outputs_for_copy)
     many = min(channels, outputs) >= thresholds.side and conv.work >= thresholds.copied
-    if is_gradient and few:
-        return few_channels_kernel_gradient if many else None
-    if not _pays_by_transforms(conv, is_gradient, thresholds):
+    if is_gradient and few and many:
+        return few_channels_kernel_gradient
+    if not (is_gradient and few) and _pays_by_transforms(conv, is_gradient, thresholds):
+        return spectral_kernel_gradient if is_gradient else spectral_convolution
+    special = _special_kernel_gradient(conv, thresholds) if is_gradient else None
+    return special or (even_channels if conv.rank == 2 and lacks_a_channel(conv) else None)
+
+
+def _special_kernel_gradient(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
+    if conv.rank != 2 or math.prod(conv.strides) > 1 or math.prod(conv.rhs_dilation) > 1:
         return None
-    return spectral_kernel_gradient if is_gradient else spectral_convolution
+    channels, (batch, outputs) = conv.lhs_shape[0], conv.rhs_shape[-2:]
+    if outputs < min(thresholds.few_outputs, channels):
+        return exchanged_kernel_gradient
+    if min(channels, outputs) < thresholds.few_outputs:
+        return None
+    if outputs <= thresholds.small_outputs:
+        return small_batch_kernel_gradient if batch <= thresholds.small_batch else None
+    is_large = batch == 1 and conv.work >= thresholds.single_image
+    return small_batch_kernel_gradient if is_large else None
 
 
 def _pays_by_transforms(conv: Convolution, is_gradient: bool, thresholds: Thresholds) -> bool:

@@ -1,8 +1,11 @@
 """The library that computes a program's convolutions of pictures, and its matrix products, on a processor.
 
-jaxlib 0.10 gives both to YNNPACK. It divides the features of a convolution among threads, 64 to each, so that one thread computes
-what has no more. It computes many small products, as in attention, with one thread. Eigen, to which XLA gave both before, divides
-the pixels, and each product. The YNNPACK of jaxlib 0.12 does as well as that.
+XLA gives both to YNNPACK by default. Eigen, to which it gave both before, is faster for most convolutions of many features, and above all for
+their kernel gradients; YNNPACK is for few features and small batches.
+
+The YNNPACK of jaxlib 0.10 divides the features of a convolution among threads, 64 to each, so that one thread computes what has no more. It
+computes many small products, as in attention, with one thread. Eigen divides the pixels, and each product. The YNNPACK of jaxlib
+0.12 divides its work as well as that.
 """
 
 import math
@@ -23,8 +26,14 @@ _CONVOLUTIONS, _PRODUCTS, _REDUCTIONS = (
     f"LIBRARY_FUSION_TYPE_{name}" for name in ("INDIVIDUAL_CONVOLUTION", "INDIVIDUAL_DOT", "REDUCE")
 )
 
-# Features that YNNPACK gives to one thread. With fewer than `_FEW` Eigen takes `_TIMES` as long.
+# Outputs that YNNPACK gives to one thread. With fewer channels or outputs than `_FEW` Eigen takes `_TIMES` as long.
 _BLOCK, _FEW, _TIMES = 64, 8, 4
+
+# YNNPACK's speed for a convolution, as a multiple of Eigen's: of no more outputs than a block, and of more.
+_OF_A_BLOCK, _OF_MORE = 1.1, 0.9
+
+# Likewise for a kernel gradient: of fewer images than `_FEW`, and of more images; with few outputs it is that of a block.
+_OF_FEW_IMAGES, _OF_MANY_IMAGES, _FEW_OUTPUTS = 1.4, 0.8, 32
 
 # Multiplications in each of many products: from `_LARGE` on YNNPACK uses all threads; Eigen uses one more for each `_SHARE`.
 _LARGE, _SHARE = 2**23, 2**19
@@ -43,7 +52,7 @@ _MARGIN = 1.05
 
 
 class _Estimate(NamedTuple):
-    """How long two libraries take, in multiplications of one thread."""
+    """How long two libraries take, in multiplications of one thread of Eigen's."""
 
     ynnpack: float
     eigen: float
@@ -69,8 +78,6 @@ def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[s
     """
     if (
         platform != "cpu"
-        or threads < 2
-        or not jaxlib.version.__version__.startswith("0.10.")
         or os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0"
         or _OPTION in os.environ.get("XLA_FLAGS", "")
     ):
@@ -86,6 +93,11 @@ def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[s
     return {} if len(kept) == len(estimates) else {_OPTION: ",".join([*kept, _REDUCTIONS])}
 
 
+def is_jaxlib_0_10() -> bool:
+    """Tells whether XLA has the YNNPACK of jaxlib 0.10."""
+    return jaxlib.version.__version__.startswith("0.10.")
+
+
 def threads_of_device(devices: int, *, spans_processes: bool) -> int:
     """Tells how many threads compute for one device of this process.
 
@@ -98,7 +110,7 @@ def threads_of_device(devices: int, *, spans_processes: bool) -> int:
         >>> threads_of_device(2, spans_processes=True)
         2
     """
-    return 2 if spans_processes else cores() // max(devices, 1)
+    return 2 if spans_processes else max(1, cores() // max(devices, 1))
 
 
 def cores() -> int:
@@ -119,18 +131,30 @@ def _of_convolution(conv: Convolution, threads: int) -> _Estimate:
     if conv.rank != 2 or not conv.work or is_grouped or math.prod(conv.lhs_dilation) > 1:
         return _Estimate(0, 0)
     features, outputs = conv.rhs_shape[-2:]
-    blocks = math.ceil(math.ceil(outputs / _BLOCK) / threads)  # of the busiest thread
+    share = conv.work / threads
+    of_busiest_thread = share
+    if is_jaxlib_0_10():
+        blocks = math.ceil(math.ceil(outputs / _BLOCK) / threads)
+        of_busiest_thread = conv.work * min(1, blocks * _BLOCK / outputs)
+    # In the gradient by the kernel, the batch has taken the place of the channels.
+    is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
+    if is_gradient and _FEW // 2 <= features < _FEW <= outputs:
+        return _Estimate(of_busiest_thread / _OF_FEW_IMAGES, share)
+    if is_gradient and outputs > _FEW_OUTPUTS:
+        speed = _OF_MANY_IMAGES
+    else:
+        speed = _OF_A_BLOCK if outputs <= _BLOCK else _OF_MORE
     return _Estimate(
-        conv.work * min(1, blocks * _BLOCK / outputs),
-        conv.work / threads * (_TIMES if min(features, outputs) < _FEW else 1),
+        of_busiest_thread / speed, share * (_TIMES if min(features, outputs) < _FEW else 1)
     )
 
 
 def _of_product(equation: JaxprEqn, threads: int) -> _Estimate:
-    """Estimates products of matrices. XLA itself computes those of vectors, and neither library was timed for other types than float32."""
+    """Estimates products of matrices. XLA itself computes those of vectors; other types than float32, and another YNNPACK, were not timed."""
     left, right = map(aval_of, equation.invars)
     (summed, right_summed), (batch, _) = equation.params["dimension_numbers"]
-    if not left.size or not right.size or not left.dtype == right.dtype == np.float32:
+    is_timed = left.dtype == right.dtype == np.float32 and is_jaxlib_0_10()
+    if not left.size or not right.size or not is_timed:
         return _Estimate(0, 0)
     length, products = (math.prod(left.shape[axis] for axis in axes) for axes in (summed, batch))
     rows, columns = (side.size // (length * products) for side in (left, right))

@@ -43,9 +43,13 @@ def test_eigen_where_ynnpack_would_leave_a_thread_idle(outputs):
     assert chosen(convolve, *of_channels(32, outputs)) == EIGEN
 
 
-def test_both_share_out_a_block_of_64_features_for_each_thread():
-    assert chosen(convolve, *of_channels(32, 128)) == {}
-    assert chosen(convolve, *of_channels(32, 128), threads=4) == EIGEN
+@pytest.mark.parametrize(("outputs", "options"), [(64, {}), (128, EIGEN)])
+@pytest.mark.parametrize("release_of_jaxlib", ["0.10.2", "0.12.1"])
+def test_a_thread_of_eigen_is_faster_for_many_outputs(
+    outputs, options, release_of_jaxlib, monkeypatch
+):
+    monkeypatch.setattr(jaxlib.version, "__version__", release_of_jaxlib)
+    assert chosen(convolve, *of_channels(32, outputs), threads=1) == options
 
 
 @pytest.mark.parametrize("channels", [(3, 64), (64, 3)])
@@ -82,15 +86,17 @@ def test_what_a_loop_computes_counts_in_each_turn(turns, options):
     assert chosen(model, (8, 16, 16, 3), (5, 5, 3, 64), (1, 1, 64, 64)) == options
 
 
-def test_gradients_count():
-    """The convolution gives 128 features, its gradients 32."""
+def kernel_gradient(images, kernel):
+    result, pull = jax.vjp(lambda kernel: convolve(images, kernel), kernel)
+    return pull(result)
 
-    def gradients(images, kernel):
-        result, pull = jax.vjp(convolve, images, kernel)
-        return pull(result)
 
-    assert chosen(convolve, *of_channels(32, 128)) == {}
-    assert chosen(gradients, *of_channels(32, 128)) == EIGEN
+@pytest.mark.parametrize(("count", "options"), [(4, {}), (8, EIGEN), (32, EIGEN)])
+def test_kernel_gradients_of_small_batches_stay(count, options):
+    """The forward pass gives 64 outputs to one thread, for which either library would do."""
+    image, kernel = (count, 16, 16, 32), (3, 3, 32, 48)
+    assert chosen(convolve, image, kernel, threads=1) == {}
+    assert chosen(kernel_gradient, image, kernel, threads=1) == options
 
 
 def test_rewritten_convolutions_do_not_count():
@@ -179,7 +185,6 @@ def test_attention_in_a_loop_counts():
 def test_others_stay_with_the_default(monkeypatch):
     shapes = of_channels(32, 32)
     assert chosen(convolve, *shapes, platform="gpu") == {}
-    assert chosen(convolve, *shapes, threads=1) == {}
     with monkeypatch.context() as patch:
         patch.setattr(jaxlib.version, "__version__", "0.12.1")
         assert chosen(convolve, *shapes) == {}
@@ -191,7 +196,7 @@ def test_others_stay_with_the_default(monkeypatch):
 
 def test_threads_of_a_device(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
-    assert [threads_of_device(n, spans_processes=False) for n in (0, 1, 2, 4, 8)] == [6, 6, 3, 1, 0]
+    assert [threads_of_device(n, spans_processes=False) for n in (0, 1, 2, 4, 8)] == [6, 6, 3, 1, 1]
     # Hosts differ, programs may not.
     assert threads_of_device(1, spans_processes=True) == 2
 

@@ -1,0 +1,35 @@
+"""Convolutions whose padding cuts pixels off at the start and adds some at the end, as the gradient of one that is padded by more than its kernel.
+
+XLA of jaxlib 0.10 reads outside of the array there. With as many pixels added as cut off, the numbers are arbitrary.
+"""
+
+import dataclasses
+
+import jax
+
+from spmd.lowering.convolution import Convolution, convolve
+from spmd.lowering.libraries import is_jaxlib_0_10
+
+
+def reads_outside(conv: Convolution) -> bool:
+    """Tells whether XLA would read outside of the left operand."""
+    return is_jaxlib_0_10() and any(low < 0 < high for low, high in conv.padding)
+
+
+def padded_first(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Pads, cuts and dilates the left operand before it is convolved.
+
+    Args:
+        conv: the geometry.
+        lhs: left operand.
+        rhs: right operand.
+
+    Returns:
+        The convolution.
+    """
+    nothing = dataclasses.replace(
+        conv, padding=((0, 0),) * conv.rank, lhs_dilation=(1,) * conv.rank
+    )
+    image, kernel = conv.padded(conv.lhs(lhs)), conv.rhs(rhs)
+    groups = conv.feature_groups, conv.batch_groups
+    return conv.result(convolve(nothing, image, kernel, conv.dtype, *groups))
