@@ -126,6 +126,11 @@ MODELS = {
     "table_adam": _model("Recommender, table of 1,000,000 x 64, Adam, batch 512", "tables.adam"),
     "dcgan": _model("DCGAN, batch 64", "generators.dcgan", loop=True),
     "unet": _model("U-Net, 8 pictures of 64 x 64", "pictures.unet"),
+    "augmented": _model(
+        "Pictures of 180 x 180, turned and enlarged at random, three convolutions, batch 32",
+        "pictures.augmented",
+        starts=False,
+    ),
     "efficientnet": _model(
         "EfficientNetB0, 8 pictures of 128 x 128", "pictures.efficientnet", first_start=1.5
     ),

@@ -1,4 +1,4 @@
-"""Convolutional networks: for segmentation, and two of keras.applications."""
+"""Convolutional networks: for segmentation, of pictures changed at random, and two of keras.applications."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ from tests.benchmarks.programs.training import Lesson, fit, labels
 from tests.benchmarks.turns import Ready
 
 PIXELS, CLASSES = 64, 10
+FLOWERS = 180
 
 
 def unet(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
@@ -53,6 +54,38 @@ def densenet(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None
     TensorFlow's own losses after a step differ by 3e-3 with and without oneDNN.
     """
     return _application(tf, devices, "DenseNet121", 96, drops=True)
+
+
+def augmented(tf: Any, devices: int, path: str) -> tuple[Ready, Callable[[], None]]:
+    """Turns, flips and enlarges pictures at random before three convolutions, after a tutorial of TensorFlow's."""
+
+    def build(keras: Any) -> tuple[Any, Any]:
+        layers = keras.layers
+        changes = [
+            layers.RandomFlip("horizontal"),
+            layers.RandomRotation(0.1),
+            layers.RandomZoom(0.1),
+            layers.Rescaling(1 / 255),
+        ]
+        convolutions = [
+            layer
+            for filters in (16, 32, 64)
+            for layer in (
+                layers.Conv2D(filters, 3, padding="same", activation="relu"),
+                layers.MaxPooling2D(),
+            )
+        ]
+        end = [layers.Flatten(), layers.Dense(128, activation="relu"), layers.Dense(CLASSES)]
+        model = keras.Sequential(
+            [keras.Input((FLOWERS, FLOWERS, 3)), *changes, *convolutions, *end]
+        )
+        return model, keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def data(generator: np.random.Generator, rows: int) -> tuple[Any, Any]:
+        pictures = 255 * generator.random((rows, FLOWERS, FLOWERS, 3), np.float32)
+        return pictures, labels(generator, CLASSES, rows)
+
+    return fit(tf, devices, Lesson(build, data, rows=32, steps=3, drops=True))
 
 
 def _application(tf: Any, devices: int, name: str, pixels: int, *, drops: bool = False) -> Any:
