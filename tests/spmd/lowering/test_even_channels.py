@@ -62,7 +62,7 @@ def test_equals_xla(window, strides, dilation, padding, layout, dtype):
     ],
 )
 def test_channels_and_outputs_decide(channels, outputs, padded, monkeypatch):
-    """As measured: `python -m tests.benchmarks.lowerings --only "3 channels"`."""
+    """As measured: `python -m tests.benchmarks.lowerings --only "3 channels,"`."""
 
     def names():
         run = convolution(window_strides=(1, 1), padding="SAME")
