@@ -16,7 +16,12 @@ from spmd.lowering.convolution import Convolution
 from spmd.lowering.cut import padded_first, reads_outside
 from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
 from spmd.lowering.even_channels import even_channels, lacks_a_channel
-from spmd.lowering.few_channels import MAX_TERMS, few_channels_kernel_gradient, one_channel
+from spmd.lowering.few_channels import (
+    MAX_TERMS,
+    few_channels_kernel_gradient,
+    one_channel,
+    pairs_of_pixels,
+)
 from spmd.lowering.grouped import grouped, grouped_kernel_gradient, together_in
 from spmd.lowering.kernel_gradients import exchanged_kernel_gradient, small_batch_kernel_gradient
 from spmd.lowering.layouts import with_plain_layouts
@@ -57,7 +62,7 @@ class Thresholds:
         sum_of_products: for the kernel gradient of a pointwise convolution.
         product: for a pointwise convolution, since a matrix product starts several threads.
         channels: in and out, for a pointwise convolution.
-        outputs: of a convolution of one channel, which are computed side by side.
+        outputs: of a convolution of one channel or a few, which are computed side by side.
         side: outputs and batch for its kernel gradient; XLA does well below.
         copied: work of its kernel gradient, likewise.
         outputs_for_copy: with which each copy has to be multiplied there; with fewer it takes longer to make.
@@ -69,8 +74,9 @@ class Thresholds:
         few_outputs: of a kernel gradient: with fewer it changes places with the input.
         small_batch: images for a product of shifted copies as a kernel gradient, if there are
             no more outputs than `small_outputs`.
-        small_outputs: for which XLA does not need much work to be slow; with more only a single image pays.
+        small_outputs: for which libraries are slow; with more only a single image pays there.
         single_image: work of the kernel gradient of such an image.
+        paired: work of a convolution of a few channels to no more than `small_outputs` features.
     """
 
     work: int = 2**16
@@ -90,6 +96,7 @@ class Thresholds:
     small_batch: int = 4
     small_outputs: int = 16
     single_image: int = 2**24
+    paired: int = 2**22
 
 
 Rewrite: TypeAlias = Callable[..., jax.Array]
@@ -257,8 +264,25 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
         return few_channels_kernel_gradient
     if not (is_gradient and few) and _pays_by_transforms(conv, is_gradient, thresholds):
         return spectral_kernel_gradient if is_gradient else spectral_convolution
-    special = _special_kernel_gradient(conv, thresholds) if is_gradient else None
+    if is_gradient:
+        special = _special_kernel_gradient(conv, thresholds)
+    else:
+        special = pairs_of_pixels if _pays_by_pairs(conv, thresholds) else None
     return special or (even_channels if conv.rank == 2 and lacks_a_channel(conv) else None)
+
+
+def _pays_by_pairs(conv: Convolution, thresholds: Thresholds) -> bool:
+    channels, outputs = conv.rhs_shape[-2:]
+    return (
+        conv.rank == 2
+        and math.prod(conv.rhs_dilation) == 1
+        and conv.out_spatial[1] % 2 == 0
+        and conv.work >= thresholds.paired
+        and 2 <= channels <= 4
+        and thresholds.outputs <= outputs <= thresholds.small_outputs
+        # Of the wider kernel a part is zeros.
+        and conv.strides[1] <= conv.window[1]
+    )
 
 
 def _special_kernel_gradient(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:

@@ -1,10 +1,11 @@
-"""Convolutions of images with one channel, and kernel gradients of images with a few.
+"""Convolutions of images with one channel, or with a few to few features, and kernel gradients of images with a few.
 
-The first layer of a model for grey images is one. Matrix products over so few channels are nearly all
-overhead. The convolution is done by multiply-adds, its kernel gradient as one product of the input's shifted
-copies and the gradient.
+The first layer of a model for pictures is one. Matrix products over so few channels are nearly all
+overhead. With one channel the convolution is done by multiply-adds, its kernel gradient as one product of the input's shifted
+copies and the gradient. With a few channels two pixels that lie side by side are computed as one of twice as many features.
 """
 
+import dataclasses
 import functools
 import operator
 
@@ -12,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from spmd.lowering.convolution import Convolution
+from spmd.lowering.convolution import Convolution, convolve
 
 # Positions in the window of an image with one channel. XLA computes its sum of so many terms again wherever the gradient needs
 # the result, as that of activation and pooling does.
@@ -34,6 +35,30 @@ def one_channel(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     weights = conv.rhs(rhs).astype(conv.computes_in)
     terms = (part * weights[place][0] for place, part in conv.at_window(image))
     return conv.result(functools.reduce(operator.add, terms))
+
+
+def pairs_of_pixels(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Computes two pixels of a row as one pixel of twice as many features, with a kernel that is wider by the stride.
+
+    Args:
+        conv: of two spatial dimensions, without groups and dilations, whose result has rows of an even number of pixels.
+        lhs: left operand, the input.
+        rhs: right operand, the kernel.
+
+    Returns:
+        The convolution.
+    """
+    image, kernel = conv.lhs(lhs), conv.rhs(rhs)
+    missing = kernel.shape[-2] % 2
+    image = jnp.pad(image, [(0, 0)] * 3 + [(0, missing)])
+    down, along = conv.strides
+    both = [
+        jnp.pad(kernel, [(0, 0), (before, along - before), (0, missing), (0, 0)])
+        for before in (0, along)
+    ]
+    wider = dataclasses.replace(conv, strides=(down, 2 * along))
+    result = convolve(wider, image, jnp.concatenate(both, -1), conv.dtype)
+    return conv.result(result.reshape(len(image), *conv.out_spatial, conv.rhs_shape[-1]))
 
 
 def few_channels_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:

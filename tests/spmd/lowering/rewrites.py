@@ -42,6 +42,7 @@ FORMS = {
     "depthwise_input_gradient",
     "depthwise_kernel_gradient",
     "one_channel",
+    "pairs_of_pixels",
     "few_channels_kernel_gradient",
     "transposed_kernel_gradient",
     "even_channels",

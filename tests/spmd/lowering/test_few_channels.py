@@ -1,9 +1,11 @@
 """Tests of convolutions of grey images, against XLA's."""
 
 import jax.numpy as jnp
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from spmd.lowering import Thresholds
 from tests.spmd.lowering.rewrites import assert_close, both, convolution, numbers
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
@@ -19,6 +21,44 @@ def test_equals_xla(window, strides, dilation, padding, dtype):
     plain, better, taken = both(run, image, kernel)
     assert "one_channel" in taken
     assert_close(plain, better)
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.tuples(st.integers(1, 3), st.integers(2, 4)),
+    st.tuples(st.integers(1, 3), st.integers(1, 2)),
+    PADDING,
+    st.integers(2, 4),
+    st.sampled_from([("NHWC", "HWIO", "NHWC"), ("NCHW", "OIHW", "NCHW")]),
+    st.sampled_from([jnp.float32, jnp.bfloat16, jnp.float16]),
+)
+def test_pairs_of_pixels(window, strides, padding, channels, layout, dtype):
+    run = convolution(window_strides=strides, padding=padding, dimension_numbers=layout)
+    sizes = {"N": 2, "C": channels, "H": 9, "W": 13}
+    kernels = {"I": channels, "O": 8, "H": window[0], "W": window[1]}
+    image = numbers(*(sizes[axis] for axis in layout[0]), dtype=dtype)
+    kernel = numbers(*(kernels[axis] for axis in layout[1]), seed=1, dtype=dtype)
+    plain, better, taken = both(run, image, kernel, thresholds=Thresholds(work=0, paired=0))
+    assume(plain[0].shape[layout[2].index("W")] % 2 == 0)
+    assert "pairs_of_pixels" in taken
+    assert_close(plain, better)
+
+
+@pytest.mark.parametrize(
+    ("channels", "outputs", "width", "taken"),
+    [
+        (3, 16, 64, True),
+        (3, 16, 63, False),
+        (3, 17, 64, False),
+        (5, 16, 64, False),
+        (3, 16, 8, False),
+    ],
+)
+def test_colour_pictures_to_few_features_are_paired(channels, outputs, width, taken):
+    run = convolution(window_strides=(1, 1), padding="SAME")
+    operands = numbers(4, 64, width, channels), numbers(3, 3, channels, outputs)
+    *_, names = both(lambda *operands: run(*operands)[:1], *operands, thresholds=Thresholds())
+    assert ("pairs_of_pixels" in names) == taken
 
 
 def test_both_are_taken_for_the_first_layer():
