@@ -1,4 +1,4 @@
-"""The pass that replaces operations for which XLA makes code slowly, or slow code, on a processor, and what it replaces."""
+"""The pass that replaces operations for which XLA makes code slowly, or slow or wrong code, on a processor, and what it replaces."""
 
 import dataclasses
 import math
@@ -13,7 +13,7 @@ from jax.typing import DTypeLike
 
 from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution
-from spmd.lowering.cut import padded_first, reads_outside
+from spmd.lowering.cut import may_read_outside, padded_first
 from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
 from spmd.lowering.even_channels import even_channels, lacks_a_channel
 from spmd.lowering.few_channels import (
@@ -47,6 +47,9 @@ _MAX_WINDOW = 49
 # Rows of the matrix that the copies of an image with few channels make; with more, XLA is as good.
 _MAX_COPIES = 32
 
+# Numbers in the copies for a product in place of a kernel gradient: 256 MB.
+_MAX_COPIED = 2**26
+
 # Pixels in a row or column of what is transformed: rounding errors grow with their number.
 _MAX_PIXELS = 40
 
@@ -58,7 +61,7 @@ class Thresholds:
     Work is counted in multiplications.
 
     Attributes:
-        work: for any rewrite: below it XLA's operation, too, takes microseconds.
+        work: for any rewrite that is there for speed: below it XLA's operation, too, takes microseconds.
         sum_of_products: for the kernel gradient of a pointwise convolution.
         product: for a pointwise convolution, since a matrix product starts several threads.
         channels: in and out, for a pointwise convolution.
@@ -69,14 +72,14 @@ class Thresholds:
         transformed: for transforms of a convolution.
         gain: work of a convolution, as a multiple of that of its transforms.
         kernel_gain: likewise, of a kernel gradient.
-        images: in a batch, for transforms.
+        images: the fewest in a batch, for transforms.
         pixels: of all images, for each pair of channels in and out, likewise.
         few_outputs: of a kernel gradient: with fewer it changes places with the input.
-        small_batch: images for a product of shifted copies as a kernel gradient, if there are
+        small_batch: the most images for a product of shifted copies as a kernel gradient, if there are
             no more outputs than `small_outputs`.
         small_outputs: for which libraries are slow; with more only a single image pays there.
-        single_image: work of the kernel gradient of such an image.
-        paired: work of a convolution of a few channels to no more than `small_outputs` features.
+        single_image_work: work of the kernel gradient of such an image.
+        pair_work: work of a convolution of a few channels to no more than `small_outputs` features.
     """
 
     work: int = 2**16
@@ -95,8 +98,8 @@ class Thresholds:
     few_outputs: int = 8
     small_batch: int = 4
     small_outputs: int = 16
-    single_image: int = 2**24
-    paired: int = 2**22
+    single_image_work: int = 2**24
+    pair_work: int = 2**22
 
 
 Rewrite: TypeAlias = Callable[..., jax.Array]
@@ -144,7 +147,8 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
     """Replaces operations of a program with rewrites that are faster on a processor.
 
     Looks into loops, branches and called functions as well. Results are XLA's, bit for bit for
-    pooling and random numbers, and up to the order of sums, or the rounding of transforms, for convolutions.
+    pooling and random numbers, and up to the order of sums, or the rounding of transforms, for convolutions of finite numbers; where
+    XLA would read outside of an array, they are right.
 
     Args:
         program: a traced program.
@@ -209,7 +213,7 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
     if equation.primitive.name != "conv_general_dilated":
         return None
     conv = Convolution.of(equation)
-    if reads_outside(conv):
+    if may_read_outside(conv):
         return padded_first, conv
     if (
         conv.work < max(thresholds.work, 1)
@@ -277,11 +281,11 @@ def _pays_by_pairs(conv: Convolution, thresholds: Thresholds) -> bool:
         conv.rank == 2
         and math.prod(conv.rhs_dilation) == 1
         and conv.out_spatial[1] % 2 == 0
-        and conv.work >= thresholds.paired
+        and conv.work >= thresholds.pair_work
         and 2 <= channels <= 4
         and thresholds.outputs <= outputs <= thresholds.small_outputs
-        # Of the wider kernel a part is zeros.
-        and conv.strides[1] <= conv.window[1]
+        # The wider kernel has that many zeros for each column.
+        and 2 * conv.strides[1] <= conv.window[1]
     )
 
 
@@ -291,11 +295,13 @@ def _special_kernel_gradient(conv: Convolution, thresholds: Thresholds) -> Rewri
     channels, (batch, outputs) = conv.lhs_shape[0], conv.rhs_shape[-2:]
     if outputs < min(thresholds.few_outputs, channels):
         return exchanged_kernel_gradient
-    if min(channels, outputs) < thresholds.few_outputs:
+    copied = conv.out_spatial[1] * math.prod(conv.lhs_shape)
+    copied += conv.out_spatial[0] * math.prod(conv.rhs_shape)
+    if min(channels, outputs) < thresholds.few_outputs or copied > _MAX_COPIED:
         return None
     if outputs <= thresholds.small_outputs:
         return small_batch_kernel_gradient if batch <= thresholds.small_batch else None
-    is_large = batch == 1 and conv.work >= thresholds.single_image
+    is_large = batch == 1 and conv.work >= thresholds.single_image_work
     return small_batch_kernel_gradient if is_large else None
 
 

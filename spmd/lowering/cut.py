@@ -1,6 +1,7 @@
-"""Convolutions whose padding cuts pixels off at the start and adds some at the end, as the gradient of one that is padded by more than its kernel.
+"""Convolutions whose padding cuts pixels off at the start of an axis and adds some at its end.
 
-XLA of jaxlib 0.10 reads outside of the array there. With as many pixels added as cut off, the numbers are arbitrary.
+The gradient of a convolution that is padded by more than the size of its kernel is one. XLA of jaxlib 0.10 reads outside of the array, and gives arbitrary
+numbers, if it adds as many pixels as it cuts off. Other numbers of pixels were right where they were tried.
 """
 
 import dataclasses
@@ -11,8 +12,8 @@ from spmd.lowering.convolution import Convolution, convolve
 from spmd.lowering.libraries import is_jaxlib_0_10
 
 
-def reads_outside(conv: Convolution) -> bool:
-    """Tells whether XLA would read outside of the left operand."""
+def may_read_outside(conv: Convolution) -> bool:
+    """Tells whether XLA may read outside of the left operand."""
     return is_jaxlib_0_10() and any(low < 0 < high for low, high in conv.padding)
 
 
@@ -27,9 +28,9 @@ def padded_first(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array
     Returns:
         The convolution.
     """
-    nothing = dataclasses.replace(
+    unpadded = dataclasses.replace(
         conv, padding=((0, 0),) * conv.rank, lhs_dilation=(1,) * conv.rank
     )
     image, kernel = conv.padded(conv.lhs(lhs)), conv.rhs(rhs)
     groups = conv.feature_groups, conv.batch_groups
-    return conv.result(convolve(nothing, image, kernel, conv.dtype, *groups))
+    return conv.result(convolve(unpadded, image, kernel, conv.dtype, *groups))

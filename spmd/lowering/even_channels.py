@@ -1,7 +1,7 @@
 """Convolutions of an odd number of channels, as of colour pictures.
 
 YNNPACK of jaxlib 0.10 computes a block of 17 to 32 outputs up to eight times as slowly if the number of channels is odd, and one of 33 to
-48 up to three times if a multiple of four channels lacks one. A channel of zeros costs less.
+48 outputs up to three times if that number is one less than a multiple of four. A channel of zeros costs less.
 """
 
 import jax
@@ -42,7 +42,7 @@ def even_channels(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Arra
         The convolution.
     """
     image, kernel = conv.lhs(lhs), conv.rhs(rhs)
-    nothing = [(0, 0)] * (conv.rank + 1)
-    wider = jnp.pad(image, [*nothing, (0, 1)])
-    deeper = jnp.pad(kernel, [*nothing[1:], (0, 1), (0, 0)])
+    unchanged = [(0, 0)] * (conv.rank + 1)
+    wider = jnp.pad(image, [*unchanged, (0, 1)])
+    deeper = jnp.pad(kernel, [*unchanged[1:], (0, 1), (0, 0)])
     return conv.result(convolve(conv, wider, deeper, conv.dtype))

@@ -46,18 +46,18 @@ def pairs_of_pixels(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Ar
         rhs: right operand, the kernel.
 
     Returns:
-        The convolution.
+        The convolution, as long as all numbers are finite: each pixel is also multiplied by zeros for its neighbour.
     """
     image, kernel = conv.lhs(lhs), conv.rhs(rhs)
     missing = kernel.shape[-2] % 2
     image = jnp.pad(image, [(0, 0)] * 3 + [(0, missing)])
     down, along = conv.strides
-    both = [
+    kernels = [
         jnp.pad(kernel, [(0, 0), (before, along - before), (0, missing), (0, 0)])
         for before in (0, along)
     ]
     wider = dataclasses.replace(conv, strides=(down, 2 * along))
-    result = convolve(wider, image, jnp.concatenate(both, -1), conv.dtype)
+    result = convolve(wider, image, jnp.concatenate(kernels, -1), conv.dtype)
     return conv.result(result.reshape(len(image), *conv.out_spatial, conv.rhs_shape[-1]))
 
 

@@ -30,8 +30,8 @@ def exchanged_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array)
         (size - 1 - low, size - 1 - high)
         for size, (low, high) in zip(conv.out_spatial, conv.padding, strict=True)
     )
-    other_way = convolve(dataclasses.replace(conv, padding=padding), gradient, window, conv.dtype)
-    in_order = lax.rev(other_way, range(1, conv.rank + 1))
+    exchanged = convolve(dataclasses.replace(conv, padding=padding), gradient, window, conv.dtype)
+    in_order = lax.rev(exchanged, range(1, conv.rank + 1))
     return conv.result(jnp.swapaxes(in_order, 0, -1))
 
 
@@ -39,12 +39,12 @@ def small_batch_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Arra
     """Multiplies copies of the input, shifted by columns, by copies of the gradient, shifted by rows: one product of matrices.
 
     Args:
-        conv: of two spatial dimensions, otherwise as above.
+        conv: of two spatial dimensions, without groups, strides and dilations, with the channels as the batch of the left operand.
         lhs: left operand, the input.
         rhs: right operand, the gradient of the result.
 
     Returns:
-        The convolution.
+        The convolution, as long as all numbers are finite.
     """
     image = jnp.moveaxis(conv.lhs(lhs), 0, -1)  # (rows, columns, batch, channels)
     gradient = conv.rhs(rhs)

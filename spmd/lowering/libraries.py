@@ -1,7 +1,7 @@
 """The library that computes a program's convolutions of pictures, and its matrix products, on a processor.
 
 XLA gives both to YNNPACK by default. Eigen, to which it gave both before, is faster for most convolutions of many features, and above all for
-their kernel gradients; YNNPACK is for few features and small batches.
+their kernel gradients; YNNPACK is faster for few features and small batches.
 
 The YNNPACK of jaxlib 0.10 divides the features of a convolution among threads, 64 to each, so that one thread computes what has no more. It
 computes many small products, as in attention, with one thread. Eigen divides the pixels, and each product. The YNNPACK of jaxlib
@@ -26,13 +26,16 @@ _CONVOLUTIONS, _PRODUCTS, _REDUCTIONS = (
     f"LIBRARY_FUSION_TYPE_{name}" for name in ("INDIVIDUAL_CONVOLUTION", "INDIVIDUAL_DOT", "REDUCE")
 )
 
-# Outputs that YNNPACK gives to one thread. With fewer channels or outputs than `_FEW` Eigen takes `_TIMES` as long.
+# The releases of jaxlib whose libraries were timed.
+_TIMED = ("0.10.", "0.12.")
+
+# Outputs that YNNPACK gives to one thread in jaxlib 0.10. With fewer channels or outputs than `_FEW` Eigen takes `_TIMES` as long.
 _BLOCK, _FEW, _TIMES = 64, 8, 4
 
 # YNNPACK's speed for a convolution, as a multiple of Eigen's: of no more outputs than a block, and of more.
 _OF_A_BLOCK, _OF_MORE = 1.1, 0.9
 
-# Likewise for a kernel gradient: of fewer images than `_FEW`, and of more images; with few outputs it is that of a block.
+# Likewise for a kernel gradient: of `_FEW // 2` images or more, but fewer than `_FEW`; and of more images. With few outputs it is that of a block.
 _OF_FEW_IMAGES, _OF_MANY_IMAGES, _FEW_OUTPUTS = 1.4, 0.8, 32
 
 # Multiplications in each of many products: from `_LARGE` on YNNPACK uses all threads; Eigen uses one more for each `_SHARE`.
@@ -78,6 +81,7 @@ def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[s
     """
     if (
         platform != "cpu"
+        or not jaxlib.version.__version__.startswith(_TIMED)
         or os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0"
         or _OPTION in os.environ.get("XLA_FLAGS", "")
     ):
@@ -150,7 +154,10 @@ def _of_convolution(conv: Convolution, threads: int) -> _Estimate:
 
 
 def _of_product(equation: JaxprEqn, threads: int) -> _Estimate:
-    """Estimates products of matrices. XLA itself computes those of vectors; other types than float32, and another YNNPACK, were not timed."""
+    """Estimates products of matrices. XLA itself computes those of vectors.
+
+    Nothing was timed but float32 on jaxlib 0.10.
+    """
     left, right = map(aval_of, equation.invars)
     (summed, right_summed), (batch, _) = equation.params["dimension_numbers"]
     is_timed = left.dtype == right.dtype == np.float32 and is_jaxlib_0_10()

@@ -34,35 +34,36 @@ def affine_transform(
     data_format: str | None = None,
 ) -> jax.Array:
     """Wraps Keras's own, which is called for its errors."""
-    ranks = len(images.shape), len(jnp.shape(transform))
-    is_valid = ranks[0] in (3, 4) and ranks[1] in (1, 2)
+    rank, shape = len(images.shape), jnp.shape(transform)
+    is_valid = rank in (3, 4) and len(shape) in (1, 2) and shape[-1] == 8
     if interpolation not in _ORDERS or fill_mode not in _FILL_MODES or not is_valid:
         result: jax.Array = own(
             images, transform, interpolation, fill_mode, fill_value, data_format
         )
         return result
-    batch = jnp.asarray(images) if ranks[0] == 4 else jnp.asarray(images)[None]
+    batch = jnp.asarray(images) if rank == 4 else jnp.asarray(images)[None]
     coefficients = jnp.asarray(transform).reshape(-1, 8)
     channels_last = standardize_data_format(data_format) == "channels_last"
-    transform_all = _transformation(_ORDERS[interpolation], fill_mode, fill_value, channels_last)
-    transformed = transform_all(batch, jnp.broadcast_to(coefficients, (len(batch), 8)))
-    return transformed if ranks[0] == 4 else transformed[0]
-
-
-@functools.cache
-def _transformation(
-    order: int, mode: str, fill_value: Any, channels_last: bool
-) -> Callable[..., jax.Array]:
-    # A pixel of the result reads four of an image: XLA would compute what that is made of four times.
-    return computed_once(
-        functools.partial(
-            _transformed,
-            order=order,
-            mode=mode,
-            fill_value=fill_value,
-            channels_last=channels_last,
-        )
+    transform_all = _transformation(
+        _ORDERS[interpolation], fill_mode, float(fill_value), channels_last, jax.default_backend()
     )
+    transformed = transform_all(batch, jnp.broadcast_to(coefficients, (len(batch), 8)))
+    return transformed if rank == 4 else transformed[0]
+
+
+@functools.lru_cache(maxsize=128)
+def _transformation(
+    order: int, mode: str, fill_value: float, channels_last: bool, platform: str
+) -> Callable[..., jax.Array]:
+    function = functools.partial(
+        _transformed,
+        order=order,
+        mode=mode,
+        fill_value=fill_value,
+        channels_last=channels_last,
+    )
+    # A pixel of the result reads four of an image. On a processor XLA would compute what that is made of four times.
+    return computed_once(function) if platform == "cpu" else jax.jit(function)
 
 
 def _transformed(
@@ -71,7 +72,7 @@ def _transformed(
     *,
     order: int,
     mode: str,
-    fill_value: Any,
+    fill_value: float,
     channels_last: bool,
 ) -> jax.Array:
     axis = -1 if channels_last else 0

@@ -70,6 +70,24 @@ def test_the_gradient_of_one_that_is_padded_by_more_than_its_kernel():
     assert_close([result, *pull(jnp.sin(result))], ours)
 
 
+@pytest.mark.parametrize("padding", [(-1, 1), (-1, 2), (-2, 1), (-1, 0), (1, -1), (0, -2)])
+@pytest.mark.parametrize("features", [3, 9, 32])
+def test_numbers_are_right_whatever_is_cut(padding, features, monkeypatch):
+    """With the jaxlib that runs, and the rules for it."""
+    monkeypatch.undo()
+    image, kernel = numbers(2, 9, 8, features), numbers(3, 3, features, 8, seed=1)
+    edges = [(0, 0, 0), (*padding, 0), (0, 0, 0), (0, 0, 0)]
+
+    def of_padded(image, kernel):
+        run = convolution(window_strides=(1, 1), padding="VALID")
+        return run(jax.lax.pad(image, jnp.zeros(()), edges), kernel)[0]
+
+    result, pull = jax.vjp(of_padded, image, kernel)
+    run = convolution(window_strides=(1, 1), padding=[padding, (0, 0)])
+    ours, _ = rewritten(run, image, kernel)
+    assert_close([result, *pull(jnp.sin(result))], ours)
+
+
 @pytest.mark.parametrize(
     ("padding", "version"), [((1, -1), "0.10.2"), ((-1, 0), "0.10.2"), ((-1, 1), "0.12.0")]
 )

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from spmd.lowering import Thresholds
 from tests.spmd.lowering.rewrites import LAYOUT, assert_close, both, convolution, numbers
 
-# Takes small operations, and leaves to XLA what has rewrites of its own.
-SMALL = Thresholds(work=0, single_image=0)
+# Rewrites small operations; the thresholds of other rewrites stay.
+SMALL = Thresholds(work=0, single_image_work=0)
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3)), ((3, 0), (1, -1))])
 WINDOW = st.tuples(st.integers(1, 4), st.integers(2, 4))
 DTYPE = st.sampled_from([jnp.float32, jnp.bfloat16, jnp.float16])

@@ -188,6 +188,9 @@ def test_others_stay_with_the_default(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(jaxlib.version, "__version__", "0.12.1")
         assert chosen(convolve, *shapes) == {}
+        assert chosen(convolve, *of_channels(32, 128)) == EIGEN
+        patch.setattr(jaxlib.version, "__version__", "0.13.0")  # not timed
+        assert chosen(convolve, *of_channels(32, 128)) == {}
     for name, value in (("JAXTRIBUTE_CPU_LOWERINGS", "0"), ("XLA_FLAGS", f"--{KEY}=")):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)

@@ -91,17 +91,31 @@ def test_gradients_equal_keras() -> None:
     [
         (((2, 2), transforms(1)), "Invalid images rank"),
         (((1, 4, 4, 1), transforms(1)[None]), "Invalid transform rank"),
+        (((2, 4, 4, 1), transforms(2).reshape(1, 16)), "reshape"),
         (((1, 4, 4, 1), transforms(1), "cubic"), "interpolation=cubic"),
         (((1, 4, 4, 1), transforms(1), "nearest", "black"), "fill_mode"),
     ],
 )
 def test_errors_are_those_of_keras(arguments: tuple[Any, ...], message: str) -> None:
     shape, *others = arguments
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         keras.ops.image.affine_transform(pictures(*shape), *others)
 
 
-def test_layers_use_it() -> None:
-    layer = keras.layers.RandomRotation(0.2, seed=1)
+def test_fill_values_may_be_arrays() -> None:
+    images = pictures(1, 4, 4, 1)
+    ours, theirs = (
+        keras.ops.image.affine_transform(images, transforms(1), fill_value=value)
+        for value in (np.array(0.5), 0.5)
+    )
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "name", ["RandomRotation", "RandomZoom", "RandomTranslation", "RandomShear"]
+)
+def test_layers_use_it(name: str) -> None:
+    arguments = (0.2, 0.2) if name in ("RandomTranslation", "RandomShear") else (0.2,)
+    layer = getattr(keras.layers, name)(*arguments, seed=1)
     program = jax.make_jaxpr(lambda x: layer(x, training=True))(pictures(2, 8, 8, 3))
     assert "_transformed" in str(program)
