@@ -75,10 +75,8 @@ class Thresholds:
         images: the fewest in a batch, for transforms.
         pixels: of all images, for each pair of channels in and out, likewise.
         few_outputs: of a kernel gradient: with fewer it changes places with the input.
-        small_batch: the most images for a product of shifted copies as a kernel gradient, if there are
-            no more outputs than `small_outputs`.
-        small_outputs: for which libraries are slow; with more only a single image pays there.
-        single_image_work: work of the kernel gradient of such an image.
+        small_batch: the most images for a product of shifted copies as a kernel gradient.
+        small_outputs: the most outputs for which libraries are slow, there and for pairs of pixels.
         pair_work: work of a convolution of a few channels to no more than `small_outputs` features.
     """
 
@@ -98,7 +96,6 @@ class Thresholds:
     few_outputs: int = 8
     small_batch: int = 4
     small_outputs: int = 16
-    single_image_work: int = 2**24
     pair_work: int = 2**22
 
 
@@ -297,12 +294,13 @@ def _special_kernel_gradient(conv: Convolution, thresholds: Thresholds) -> Rewri
         return exchanged_kernel_gradient
     copied = conv.out_spatial[1] * math.prod(conv.lhs_shape)
     copied += conv.out_spatial[0] * math.prod(conv.rhs_shape)
-    if min(channels, outputs) < thresholds.few_outputs or copied > _MAX_COPIED:
-        return None
-    if outputs <= thresholds.small_outputs:
-        return small_batch_kernel_gradient if batch <= thresholds.small_batch else None
-    is_large = batch == 1 and conv.work >= thresholds.single_image_work
-    return small_batch_kernel_gradient if is_large else None
+    pays = (
+        batch <= thresholds.small_batch
+        and channels >= thresholds.few_outputs
+        and outputs <= thresholds.small_outputs
+        and copied <= _MAX_COPIED
+    )
+    return small_batch_kernel_gradient if pays else None
 
 
 def _pays_by_transforms(conv: Convolution, is_gradient: bool, thresholds: Thresholds) -> bool:

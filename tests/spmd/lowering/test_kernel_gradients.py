@@ -10,7 +10,7 @@ from spmd.lowering import Thresholds
 from tests.spmd.lowering.rewrites import LAYOUT, assert_close, both, convolution, numbers
 
 # Rewrites small operations; the thresholds of other rewrites stay.
-SMALL = Thresholds(work=0, single_image_work=0)
+SMALL = Thresholds(work=0)
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3)), ((3, 0), (1, -1))])
 WINDOW = st.tuples(st.integers(1, 4), st.integers(2, 4))
 DTYPE = st.sampled_from([jnp.float32, jnp.bfloat16, jnp.float16])
@@ -56,7 +56,7 @@ def test_a_small_batch_is_one_product(images, outputs, window, padding, layout, 
         (2, 32, 17, []),
         (1, 32, 16, ["small_batch_kernel_gradient"]),
         (1, 32, 18, []),
-        (1, 96, 96, ["small_batch_kernel_gradient"]),
+        (1, 96, 96, []),
     ],
 )
 def test_batch_and_outputs_decide(images, channels, outputs, rewrite):
