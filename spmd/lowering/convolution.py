@@ -96,6 +96,16 @@ class Convolution:
         return self.rhs_shape[:-2]
 
     @property
+    def is_kernel_gradient(self) -> bool:
+        """Whether this is the gradient of another by its kernel, by its extents; batch and channels have changed places there."""
+        return math.prod(self.out_spatial) < math.prod(self.window)
+
+    @property
+    def is_unit_spaced(self) -> bool:
+        """Whether the window has no gaps and moves by one pixel."""
+        return math.prod(self.strides) == math.prod(self.rhs_dilation) == 1
+
+    @property
     def work(self) -> int:
         """How many multiplications there are, of those that are not with zeros between the pixels."""
         batch = self.lhs_shape[0] // self.batch_groups

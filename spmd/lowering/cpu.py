@@ -240,16 +240,14 @@ def _grouped(conv: Convolution) -> Rewrite | None:
 
 
 def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
-    strided, is_dilated = math.prod(conv.strides) > 1, math.prod(conv.lhs_dilation) > 1
+    is_gradient, is_dilated = conv.is_kernel_gradient, math.prod(conv.lhs_dilation) > 1
     channels, outputs = conv.rhs_shape[-2:]
     if math.prod(conv.window) == 1:
         large = conv.work >= thresholds.product and min(channels, outputs) >= thresholds.channels
-        return pointwise if large and not (strided and is_dilated) else None
-    # In the gradient by the kernel, batch and channels have changed places.
-    is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
+        is_resized = is_dilated and math.prod(conv.strides) > 1
+        return pointwise if large and not is_resized else None
     if is_dilated and is_gradient:
-        is_plain = not strided and math.prod(conv.rhs_dilation) == 1
-        return transposed_kernel_gradient if is_plain else None
+        return transposed_kernel_gradient if conv.is_unit_spaced else None
     if conv.rank == 3:
         return kernel_gradient_by_layers if is_gradient else by_layers
     if is_dilated:
@@ -261,9 +259,10 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
     copies = conv.lhs_shape[0] * math.prod(conv.out_spatial)
     few = copies <= min(_MAX_COPIES, outputs / thresholds.outputs_for_copy)
     many = min(channels, outputs) >= thresholds.side and conv.work >= thresholds.copied
-    if is_gradient and few and many:
-        return few_channels_kernel_gradient
-    if not (is_gradient and few) and _pays_by_transforms(conv, is_gradient, thresholds):
+    if is_gradient and few:
+        if many:
+            return few_channels_kernel_gradient
+    elif _pays_by_transforms(conv, is_gradient, thresholds):
         return spectral_kernel_gradient if is_gradient else spectral_convolution
     if is_gradient:
         special = _special_kernel_gradient(conv, thresholds)
@@ -287,7 +286,7 @@ def _pays_by_pairs(conv: Convolution, thresholds: Thresholds) -> bool:
 
 
 def _special_kernel_gradient(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
-    if conv.rank != 2 or math.prod(conv.strides) > 1 or math.prod(conv.rhs_dilation) > 1:
+    if conv.rank != 2 or not conv.is_unit_spaced:
         return None
     channels, (batch, outputs) = conv.lhs_shape[0], conv.rhs_shape[-2:]
     if outputs < min(thresholds.few_outputs, channels):
@@ -305,7 +304,7 @@ def _special_kernel_gradient(conv: Convolution, thresholds: Thresholds) -> Rewri
 
 def _pays_by_transforms(conv: Convolution, is_gradient: bool, thresholds: Thresholds) -> bool:
     """Tells whether XLA takes longer for a convolution, or for the gradient by a kernel, than transforms do."""
-    if conv.rank != 2 or math.prod(conv.strides) > 1 or math.prod(conv.rhs_dilation) > 1:
+    if conv.rank != 2 or not conv.is_unit_spaced:
         return False
     is_cut = any(low < 0 for low, _ in conv.padding)
     if is_cut or max(*conv.lhs_shape[1:-1], *conv.window) > _MAX_PIXELS:

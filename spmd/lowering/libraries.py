@@ -98,7 +98,7 @@ def library_options(program: ClosedJaxpr, platform: str, threads: int) -> dict[s
 
 
 def is_jaxlib_0_10() -> bool:
-    """Tells whether XLA has the YNNPACK of jaxlib 0.10."""
+    """Tells whether XLA is that of jaxlib 0.10, with its YNNPACK and its faults."""
     return jaxlib.version.__version__.startswith("0.10.")
 
 
@@ -140,11 +140,9 @@ def _of_convolution(conv: Convolution, threads: int) -> _Estimate:
     if is_jaxlib_0_10():
         blocks = math.ceil(math.ceil(outputs / _BLOCK) / threads)
         of_busiest_thread = conv.work * min(1, blocks * _BLOCK / outputs)
-    # In the gradient by the kernel, the batch has taken the place of the channels.
-    is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
-    if is_gradient and _FEW // 2 <= features < _FEW <= outputs:
+    if conv.is_kernel_gradient and _FEW // 2 <= features < _FEW <= outputs:
         return _Estimate(of_busiest_thread / _OF_FEW_IMAGES, share)
-    if is_gradient and outputs > _FEW_OUTPUTS:
+    if conv.is_kernel_gradient and outputs > _FEW_OUTPUTS:
         speed = _OF_MANY_IMAGES
     else:
         speed = _OF_A_BLOCK if outputs <= _BLOCK else _OF_MORE

@@ -1,7 +1,7 @@
 """Runs a function as XLA lowers it, and with the rewrites for processors."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -63,6 +63,19 @@ FORMS = {
 def numbers(*shape: int, seed: int = 0, dtype: Any = jnp.float32) -> jax.Array:
     """Makes an array of random numbers."""
     return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), dtype)
+
+
+def operands_of(
+    layout: Sequence[str],
+    sizes: Mapping[str, int],
+    kernels: Mapping[str, int],
+    dtype: Any = jnp.float32,
+) -> tuple[jax.Array, jax.Array]:
+    """Makes an image and a kernel, whose sizes are given by the letters of a layout."""
+    return (
+        numbers(*(sizes[axis] for axis in layout[0]), dtype=dtype),
+        numbers(*(kernels[axis] for axis in layout[1]), seed=1, dtype=dtype),
+    )
 
 
 def convolution(**options: Any) -> Callable[[jax.Array, jax.Array], list[jax.Array]]:

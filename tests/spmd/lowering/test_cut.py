@@ -7,7 +7,14 @@ import pytest
 from jax.extend.core import jaxpr_as_fun
 
 from spmd.lowering import for_cpu
-from tests.spmd.lowering.rewrites import RANKS, assert_close, convolution, numbers, taken
+from tests.spmd.lowering.rewrites import (
+    RANKS,
+    assert_close,
+    convolution,
+    numbers,
+    operands_of,
+    taken,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +35,7 @@ def test_padding_that_cuts_and_adds(rank, layout, options):
         options = {"lhs_dilation": (2,) * rank}
     sizes = {"N": 2, "C": 8, "D": 5, "H": 6, "W": 7}
     kernels = {"I": 8 // options.get("feature_group_count", 1), "O": 8, "D": 3, "H": 3, "W": 3}
-    image = numbers(*(sizes[axis] for axis in layout[0]))
-    kernel = numbers(*(kernels[axis] for axis in layout[1]), seed=1)
+    image, kernel = operands_of(layout, sizes, kernels)
     axes = [layout[0].index(axis) for axis in layout[0] if axis not in "NC"]
 
     def of_padded(image, kernel):

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spmd.lowering import Thresholds
-from tests.spmd.lowering.rewrites import LAYOUT, assert_close, both, convolution, numbers
+from tests.spmd.lowering.rewrites import (
+    LAYOUT,
+    assert_close,
+    both,
+    convolution,
+    numbers,
+    operands_of,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +41,7 @@ def test_equals_xla(window, strides, dilation, padding, layout, dtype):
     )
     sizes = {"N": 2, "C": 3, "H": 9, "W": 8}
     kernels = {"I": 3, "O": 20, "H": window[0], "W": window[1]}
-    image = numbers(*(sizes[axis] for axis in layout[0]), dtype=dtype)
-    kernel = numbers(*(kernels[axis] for axis in layout[1]), seed=1, dtype=dtype)
+    image, kernel = operands_of(layout, sizes, kernels, dtype)
     plain, better, names = both(run, image, kernel, thresholds=SMALL)
     assert "even_channels" in names
     assert_close(plain, better)

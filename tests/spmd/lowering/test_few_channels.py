@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from spmd.lowering import Thresholds
-from tests.spmd.lowering.rewrites import assert_close, both, convolution, numbers
+from tests.spmd.lowering.rewrites import assert_close, both, convolution, numbers, operands_of
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3))])
@@ -39,8 +39,7 @@ def test_pairs_of_pixels(rows, down, along, padding, channels, layout, dtype):
     run = convolution(window_strides=(down, stride), padding=padding, dimension_numbers=layout)
     sizes = {"N": 2, "C": channels, "H": 9, "W": 13}
     kernels = {"I": channels, "O": 8, "H": rows, "W": columns}
-    image = numbers(*(sizes[axis] for axis in layout[0]), dtype=dtype)
-    kernel = numbers(*(kernels[axis] for axis in layout[1]), seed=1, dtype=dtype)
+    image, kernel = operands_of(layout, sizes, kernels, dtype)
     result, *_ = jax.eval_shape(run, image, kernel)
     assume(result.shape[layout[2].index("W")] % 2 == 0)
     plain, better, taken = both(run, image, kernel, thresholds=Thresholds(work=0, pair_work=0))

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spmd.lowering import Thresholds
-from tests.spmd.lowering.rewrites import LAYOUT, assert_close, both, convolution, numbers
+from tests.spmd.lowering.rewrites import (
+    LAYOUT,
+    assert_close,
+    both,
+    convolution,
+    numbers,
+    operands_of,
+)
 
 # Rewrites small operations; the thresholds of other rewrites stay.
 SMALL = Thresholds(work=0)
@@ -21,8 +28,7 @@ def check(images, channels, outputs, window, padding, layout, dtype):
     run = convolution(window_strides=(1, 1), padding=padding, dimension_numbers=layout)
     sizes = {"N": images, "C": channels, "H": 9, "W": 8}
     kernels = {"I": channels, "O": outputs, "H": window[0], "W": window[1]}
-    image = numbers(*(sizes[axis] for axis in layout[0]), dtype=dtype)
-    kernel = numbers(*(kernels[axis] for axis in layout[1]), seed=1, dtype=dtype)
+    image, kernel = operands_of(layout, sizes, kernels, dtype)
     plain, better, names = both(run, image, kernel, thresholds=SMALL)
     assert_close(plain, better)
     return names

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.spmd.lowering.rewrites import RANKS, assert_close, both, numbers
+from tests.spmd.lowering.rewrites import RANKS, assert_close, both, numbers, operands_of
 
 
 def transposed(strides, padding, layout=("NHWC", "HWIO", "NHWC"), **options):
@@ -50,8 +50,7 @@ def test_of_any_rank_and_layout(rank, layout):
     sizes = {"N": 2, "C": 3, "D": 4, "H": 5, "W": 6}
     kernels = {"I": 3, "O": 4, "D": 3, "H": 3, "W": 3}
     run = transposed((2,) * rank, "SAME", layout)
-    image = numbers(*(sizes[axis] for axis in layout[0]))
-    kernel = numbers(*(kernels[axis] for axis in layout[1]), seed=1)
+    image, kernel = operands_of(layout, sizes, kernels)
     plain, better, names = both(run, image, kernel)
     assert names.count("transposed_kernel_gradient") == 1
     assert_close(plain, better)
