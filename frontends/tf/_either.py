@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from frontends.tf._names import unknown_name
+from frontends.tf._names import explained_error, unknown_name
 from frontends.tf.graph import current_graph
 
 # Keras's names of what TensorFlow 1 calls otherwise.
@@ -41,7 +41,8 @@ def either(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         old, own, new, others = public()
         if attribute not in own:
             if attribute not in others:
-                raise AttributeError(unknown_name(f"tf.{name}", attribute, [*own, *others]))
+                text = unknown_name(f"tf.{name}", attribute, [*own, *others])
+                raise explained_error(attribute, text)
             return getattr(new, attribute)
         first = getattr(old, attribute)
         if attribute not in others:

@@ -233,7 +233,7 @@ def attributes(
         if rest is not None:
             with contextlib.suppress(AttributeError):
                 return getattr(importlib.import_module(rest), name)
-        raise AttributeError(unknown_name(module, name, existing))
+        raise explained_error(name, unknown_name(module, name, existing))
 
     return getattr_, lambda: sorted(set(existing))
 
@@ -258,6 +258,14 @@ def exported_by(face: str) -> dict[str, Any]:
         for name, value in vars(sys.modules[face]).items()
         if not name.startswith("_") and not isinstance(value, ModuleType)
     }
+
+
+def explained_error(name: str, text: str) -> AttributeError:
+    """Makes the error for a name that does not exist, to which Python adds no suggestion of its own.
+
+    Python completes an AttributeError that says of no object, and then asks "Did you mean" once more.
+    """
+    return AttributeError(text, name=name, obj=None)
 
 
 def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:
@@ -289,7 +297,7 @@ def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:
     if hint:
         return f"{text} {hint}" if hint.endswith(".") else f"{text} {hint}, or open an issue."
     if close:
-        return f"{text} Did you mean {module}.{close[0]}? If not, open an issue"
+        return f"{text} Did you mean {module}.{close[0]}? If not, open an issue."
     return f"{text} Open an issue if you need it."
 
 

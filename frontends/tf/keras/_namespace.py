@@ -13,7 +13,7 @@ from typing import Any
 # Keras's own version of its names for TensorFlow's `tf.keras`. It is no public name of Keras.
 from keras._tf_keras import keras as api
 
-from frontends.tf._names import unknown_keras_name
+from frontends.tf._names import explained_error, unknown_keras_name
 
 Attributes = tuple[Callable[[str], Any], Callable[[], list[str]]]
 
@@ -72,7 +72,7 @@ def _attributes(
         # First: Keras keeps some names that work on TensorFlow only.
         if full not in hints and hasattr(source, name):
             return getattr(source, name)
-        raise AttributeError(unknown_keras_name(module, name, list_names(), hints))
+        raise explained_error(name, unknown_keras_name(module, name, list_names(), hints))
 
     return get, list_names
 

@@ -3,6 +3,7 @@
 import importlib
 import logging
 import operator
+import traceback
 
 import pytest
 from packaging.version import Version
@@ -99,6 +100,15 @@ def test_an_unknown_name_says_what_to_use(module, name, hint):
 
 def _module(name):
     return MODULES.get(name) or operator.attrgetter(name.removeprefix("tf."))(tf)
+
+
+@pytest.mark.parametrize(
+    "name", ["reduce_summ", "distribute.MirorredStrategy", "keras.layers.Dens"]
+)
+def test_a_misspelled_name_gets_one_suggestion(name):
+    with pytest.raises(AttributeError) as caught:
+        operator.attrgetter(name)(tf)
+    assert "".join(traceback.format_exception(caught.value)).count("Did you mean") == 1
 
 
 def test_hints_are_for_names_that_do_not_exist():
