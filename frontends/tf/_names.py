@@ -84,8 +84,18 @@ _HINTS = {
         "There are no graphs of TensorFlow here: tf.saved_model.save writes a program, which tf.saved_model.load runs, and "
         'model.export(path, format="tf_saved_model") a SavedModel',
     ),
-    "tf.train.experimental": "Checkpoints are divided into files by Orbax: leave experimental_sharding_callback out of "
-    "tf.train.CheckpointOptions",
+    **dict.fromkeys(
+        (
+            f"tf.train.experimental.{name}"
+            for name in (
+                "MaxShardSizePolicy",
+                "ShardByTaskPolicy",
+                "ShardableTensor",
+                "ShardingCallback",
+            )
+        ),
+        "Checkpoints are divided into files by Orbax: leave experimental_sharding_callback out of tf.train.CheckpointOptions",
+    ),
     "tf.RegisterGradient": "Gradients belong to functions, not to operations of a graph: use @tf.custom_gradient",
     "tf.resource": "Variables and tables are objects of Python, not tensors of a dtype for handles: pass the object itself",
     "tf.variant": "Datasets and optional values are objects of Python, not tensors of a dtype for handles: pass the object itself",

@@ -41,6 +41,7 @@ _EXAMPLES = (
 __getattr__, __dir__ = _names.attributes(
     "tf.train",
     _names.exported_by(__name__),
+    {"experimental": "frontends.tf.train.experimental"},
     borrowed=dict.fromkeys(_HOOKS, "frontends.tf.estimator")
     | dict.fromkeys(_EXAMPLES, "frontends.tf.train.example")
     | dict.fromkeys(_TF1, "frontends.tf.compat.v1.train"),

@@ -12,6 +12,7 @@ from frontends.tf.train._containers import tracked
 from frontends.tf.train._explanation import explained
 from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
+from frontends.tf.train.experimental import PythonState
 from frontends.tf.variable import Variable, VariableAggregation
 from spmd.checkpoint import Checkpoint as EngineCheckpoint
 from spmd.checkpoint import CheckpointError, LoadStatus, View, register_view, view_of_variable
@@ -236,7 +237,9 @@ def _stateful(value: Stateful) -> Any:
             {str(key): part for key, item in items if (part := _stateful(item)) is not None}
         )
         return parts or None
-    return value if isinstance(value, (Module, Checkpoint)) or adapter_of(value) else None
+    return (
+        value if isinstance(value, (Module, Checkpoint, PythonState)) or adapter_of(value) else None
+    )
 
 
 register_view(Checkpoint, Checkpoint.view)

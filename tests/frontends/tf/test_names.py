@@ -65,7 +65,6 @@ def test_planned_names_say_so(module, name):
         ("tf", "log_softmax", "use jax.nn.log_softmax"),
         ("tf", "import_graph_def", r"tf\.saved_model\.save writes a program"),
         ("tf.compat.v1", "wrap_function", r"tf\.saved_model\.save writes a program"),
-        ("tf.train", "experimental", "divided into files by Orbax"),
         ("tf", "RegisterGradient", r"use @tf\.custom_gradient"),
         ("tf", "resource", "pass the object itself"),
         ("tf.experimental", "tensorrt", "XLA compiles the program"),
@@ -90,6 +89,7 @@ def test_planned_names_say_so(module, name):
         ("tf.contrib", "boosted_trees", "XGBoost"),
         ("tf", "lite", "TFLiteConverter"),
         ("tf.feature_column", "sequence_numeric_column", "pad the sequences"),
+        ("tf.train.experimental", "ShardByTaskPolicy", "experimental_sharding_callback"),
         ("tf", "no_such_name_at_all", "Open an issue"),
     ],
 )

@@ -56,6 +56,7 @@ __getattr__, __dir__ = attributes(
         "distribute": "frontends.tf.compat.v1.distribute",
         "estimator": "frontends.tf.compat.v1.estimator",
         "feature_column": "frontends.tf.compat.v1.feature_column",
+        "mixed_precision": "frontends.tf.compat.v1.mixed_precision",
         "nn": "frontends.tf.compat.v1.nn",
         "gfile": "frontends.tf.compat.v1.gfile",
         "python_io": "frontends.tf.compat.v1.python_io",
