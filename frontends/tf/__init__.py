@@ -6,10 +6,10 @@
 
 Importing it imports no TensorFlow and no Keras, and starts no backend. On processors it has all threads share one heap of
 the C library, unless JAXTRIBUTE_KEEP_MEMORY=0 stands in the environment. It gives JAX's arrays the
-method `numpy()`, lets `tfds.load` of TensorFlow Datasets make datasets of `tf.data`, and has a later
-`import keras` take JAX, unless KERAS_BACKEND says another. JAXTRIBUTE_SIMULATE=tpu:8 has JAX start with eight CPU
-devices, which stand for TPU cores. A name that does not exist raises
-AttributeError, which says what to use instead.
+method `numpy()`, and lets `tfds.load` of TensorFlow Datasets make datasets of `tf.data`. A later `import keras` takes JAX,
+unless KERAS_BACKEND says another, and knows strategies and datasets as `tf.keras` does. JAXTRIBUTE_SIMULATE=tpu:8 has JAX
+start with eight CPU devices, which stand for TPU cores. A name that does not exist raises AttributeError, which says what
+to use instead.
 """
 
 from frontends.tf import _array_methods, _keras_backend, _names, _remedies, _table, _tfds
@@ -67,3 +67,4 @@ __getattr__, __dir__ = _names.attributes(
     present=["__version__", "__git_version__"],
     borrowed=_table.BORROWED,
 )
+_keras_backend.connect()

@@ -9,18 +9,17 @@ TensorFlow Datasets reads its files without TensorFlow, but its `load` makes Ten
 Importing this `tf` replaces these two functions once TensorFlow Datasets is imported, and does not import it.
 """
 
-import importlib.abc
-import importlib.machinery
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias
 
 import jax
 import numpy as np
 
+from frontends.tf._after_import import after_import
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.data.base import shuffle_order
 from frontends.tf.data.dataset import Dataset
@@ -257,11 +256,7 @@ def _one_as_numpy(leaf: TensorLike) -> Dataset | np.ndarray:
 
 def install() -> None:
     """Replaces `tfds.load` and `tfds.as_numpy`, now or when they are imported; idempotent, imports nothing."""
-    imported = sys.modules.get(_PACKAGE)
-    if imported is not None:
-        _change(imported)
-    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    after_import(_PACKAGE, _change)
 
 
 # TensorFlow Datasets' own functions, for TensorFlow's objects.
@@ -273,28 +268,3 @@ def _change(module: ModuleType) -> None:
     if module.as_numpy is not as_numpy:
         _ORIGINAL["as_numpy"] = module.as_numpy
     replaced.load, replaced.as_numpy = load, as_numpy
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds TensorFlow Datasets through the other finders, and changes it after its import."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Returns the spec of this one module, and None for others."""
-        if fullname != _PACKAGE:
-            return None
-        others = (finder for finder in sys.meta_path if not isinstance(finder, _Finder))
-        specs = (finder.find_spec(fullname, path, target) for finder in others)
-        spec = next((spec for spec in specs if spec is not None), None)
-        if spec is None or spec.loader is None:
-            return spec
-        loader: Any = spec.loader
-        execute = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            _change(module)
-
-        loader.exec_module = exec_module
-        return spec

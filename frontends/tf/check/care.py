@@ -79,7 +79,6 @@ def findings_in(script: Uses) -> Iterator[Finding]:
 
 
 def _imports(script: Uses) -> Iterator[Finding]:
-    ours = [one.statement.lineno for one in script.imports]
     for node in script.nodes:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -95,9 +94,6 @@ def _imports(script: Uses) -> Iterator[Finding]:
             instead = _ON_TENSORFLOW[root]
             text = "works with TensorFlow's own tensors and variables, not with those of this tf"
             yield Finding(Kind.CARE, node.lineno, root, f"{text}. {instead}".rstrip(". "))
-        if root == "keras" and ours and node.lineno < min(ours):
-            text = f"import it after tf (line {min(ours)}), which has it take JAX"
-            yield Finding(Kind.CARE, node.lineno, "import keras", text)
 
 
 def _environment(script: Uses) -> Iterator[Finding]:
@@ -107,7 +103,7 @@ def _environment(script: Uses) -> Iterator[Finding]:
             if name == "CUDA_VISIBLE_DEVICES":
                 text = "overrides the GPUs that `jaxtribute launch` gives each task"
                 yield Finding(Kind.CARE, line, name, text)
-            elif name == "KERAS_BACKEND" and _constant(value) not in (None, "jax"):
+            elif name == "KERAS_BACKEND" and _constant(value) not in (None, "jax", "tensorflow"):
                 text = f"tf.keras runs on JAX alone: {_constant(value)!r} is an ImportError"
                 yield Finding(Kind.CARE, line, name, text)
             elif name == "TF_USE_LEGACY_KERAS":

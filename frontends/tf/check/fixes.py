@@ -9,7 +9,12 @@ from typing import Any
 
 from frontends.tf.check.imports import Imported
 from frontends.tf.check.sources import Source, cells_of
-from frontends.tf.check.uses import Import
+from frontends.tf.check.uses import Import, Uses
+
+# Packages that import Keras, which takes the backend that is chosen by then.
+_IMPORT_KERAS = frozenset(
+    ("keras", "keras_cv", "keras_hub", "keras_nlp", "keras_rs", "keras_tuner")
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,21 +38,23 @@ class Change:
     new: str
 
 
-def changes_in(text: str, imports: Iterable[Import]) -> list[Change]:
+def changes_in(text: str, script: Uses) -> list[Change]:
     r"""Lists the import statements to change in a script.
 
     Args:
         text: of the script.
-        imports: its statements that import TensorFlow, or this front end.
+        script: what it uses.
 
     Examples:
         >>> from frontends.tf.check.uses import uses_in
         >>> text = "import numpy as np, tensorflow as tf"
-        >>> [one.new for one in changes_in(text, uses_in(text).imports)]
+        >>> [one.new for one in changes_in(text, uses_in(text))]
         ['import numpy as np\nfrom frontends import tf']
     """
     lines = text.split("\n")
-    return [change for each in imports if (change := _change(lines, each)) is not None]
+    changes = [change for each in script.imports if (change := _change(lines, each)) is not None]
+    early = _early_keras(script)
+    return changes if early is None else [_with_tf_before(lines, early), *changes]
 
 
 def changed(text: str, changes: Iterable[Change]) -> str:
@@ -60,7 +67,7 @@ def changed(text: str, changes: Iterable[Change]) -> str:
     Examples:
         >>> from frontends.tf.check.uses import uses_in
         >>> text = "import tensorflow as tf  # 2.x\n"
-        >>> changed(text, changes_in(text, uses_in(text).imports))
+        >>> changed(text, changes_in(text, uses_in(text)))
         'from frontends import tf  # 2.x\n'
     """
     lines = text.split("\n")
@@ -97,17 +104,47 @@ def changed_file(source: Source, changes: Iterable[Change]) -> str:
 
 def _change(lines: list[str], each: Import) -> Change | None:
     node = each.statement
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
     if not any(one is not None and one.module for one in each.names):
         return None
+    old = _written(lines, node)
+    new = _with_module(old, node, each.names) or _written_anew(lines, node, each.names)
+    return None if new == old else _change_of(node, old, new)
+
+
+def _early_keras(script: Uses) -> ast.Import | ast.ImportFrom | None:
+    """Finds the first import of Keras, or of what imports it, before one of `tf`: Keras would look for TensorFlow."""
+    first = min((one.statement.lineno for one in script.imports), default=0)
+    for node in script.nodes:
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            modules = [node.module or ""]
+        else:
+            continue
+        roots = {module.split(".")[0] for module in modules}
+        if "frontends" in roots:
+            return None
+        if node.lineno < first and node.col_offset == 0 and roots & _IMPORT_KERAS:
+            return node
+    return None
+
+
+def _with_tf_before(lines: list[str], node: ast.Import | ast.ImportFrom) -> Change:
+    old = _written(lines, node)
+    return _change_of(node, old, f"import frontends.tf\n{old}")
+
+
+def _written(lines: list[str], node: ast.Import | ast.ImportFrom) -> str:
+    """The statement as it stands in the script."""
     whole = lines[node.lineno - 1 : node.end_lineno]
     whole[-1] = whole[-1].encode()[: node.end_col_offset].decode()
     whole[0] = whole[0].encode()[node.col_offset :].decode()
-    old = "\n".join(whole)
-    new = _with_module(old, node, each.names) or _written_anew(lines, node, each.names)
-    if new == old:
-        return None
+    return "\n".join(whole)
+
+
+def _change_of(node: ast.Import | ast.ImportFrom, old: str, new: str) -> Change:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
     return Change(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset, old, new)
 
 

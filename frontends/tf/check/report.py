@@ -94,7 +94,7 @@ def _described(source: Source, script: Uses) -> Report:
             dataclasses.replace(one, name=_as_written(one.name), text=_as_written(one.text))
             for one in findings
         ]
-    changes = changes_in(source.text, script.imports)
+    changes = changes_in(source.text, script)
     findings += (Finding(Kind.CHANGE, one.line, one.old, one.new) for one in changes)
     ordered = sorted(dict.fromkeys(findings), key=lambda one: one.line)
     is_tensorflow = bool(script.imports)

@@ -33,7 +33,7 @@ def require_jax_backend() -> None:
         raise ImportError(
             'tf.keras needs Keras 3, which is not installed. Install it: pip install "jaxtribute[keras]"'
         )
-    elif chosen not in (None, "", "jax"):
+    elif chosen not in (None, "", "jax", "tensorflow"):
         raise ImportError(
             f"tf.keras needs Keras on the backend 'jax', but the environment variable {VARIABLE} is "
             f"{chosen!r}. Unset it, or set it before Python starts: export {VARIABLE}=jax"

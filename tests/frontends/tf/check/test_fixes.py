@@ -10,12 +10,12 @@ from frontends.tf.check.uses import uses_in
 
 
 def fixed(text):
-    return changed(text, changes_in(text, uses_in(text).imports))
+    return changed(text, changes_in(text, uses_in(text)))
 
 
 def fixed_file(path):
     source = read(path)
-    return changed_file(source, changes_in(source.text, uses_in(source.text).imports))
+    return changed_file(source, changes_in(source.text, uses_in(source.text)))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,19 @@ def fixed_file(path):
         ),
         ("import os, \\\n    tensorflow as tf\nx", "import os\nfrom frontends import tf\nx"),
         ("import tensorflow as tf\r\nx\r\n", "from frontends import tf\r\nx\r\n"),
+        (
+            "import keras\nfrom keras import layers\nimport tensorflow as tf",
+            "import frontends.tf\nimport keras\nfrom keras import layers\nfrom frontends import tf",
+        ),
+        (
+            "import keras_hub  # models\nfrom frontends import tf",
+            "import frontends.tf\nimport keras_hub  # models\nfrom frontends import tf",
+        ),
+        ("import tensorflow as tf\nimport keras", "from frontends import tf\nimport keras"),
+        (
+            "if x:\n    import keras\nimport tensorflow as tf",
+            "if x:\n    import keras\nfrom frontends import tf",
+        ),
     ],
 )
 def test_changes(old, new):

@@ -69,7 +69,7 @@ def test_a_public_module_exists(path):
 )
 def test_it_is_imported(old, new):
     script = uses_in(old)
-    assert changed(old, changes_in(old, script.imports)) == new
+    assert changed(old, changes_in(old, script)) == new
 
 
 def test_names_are_looked_up_there():

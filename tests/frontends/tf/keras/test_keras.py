@@ -50,7 +50,7 @@ print(json.dumps([before, tf.keras.backend.backend(), os.environ["KERAS_BACKEND"
 @pytest.mark.parametrize(
     ("code", "backend", "message"),
     [
-        ("", "tensorflow", "KERAS_BACKEND is 'tensorflow'. .*export KERAS_BACKEND=jax"),
+        ("", "torch", "KERAS_BACKEND is 'torch'. .*export KERAS_BACKEND=jax"),
         pytest.param(
             "import keras",
             "numpy",
