@@ -53,6 +53,7 @@ from frontends.tf.keras import (
     _optimizers,
     _parts,
     _symbolic,
+    _unknown_classes,
     _variable_view,
     _weights,
 )
@@ -235,6 +236,10 @@ def patches() -> tuple[Patch, ...]:
             )
             for name in ("binary_", "categorical_", "sparse_categorical_")
         ],
+        around(
+            *(keras.src.backend.nn, "sparse_categorical_crossentropy", _unknown_classes.lose_nan),
+            "a label that is no class has a loss of 0",
+        ),
         # Symbolic tensors.
         around(
             *(keras.src.backend, "compute_output_spec", _symbolic.infer_with_sizes),

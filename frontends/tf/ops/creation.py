@@ -123,12 +123,21 @@ def one_hot(
     dtype: DTypeLike = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Makes one-hot rows; an index out of range makes a row without a one."""
+    """Makes one-hot rows; an index out of range makes a row without a one.
+
+    Raises:
+        TypeError: the indices are not of an integer type.
+    """
     if dtype is None:
         given = [value for value in (on_value, off_value) if value is not None]
         dtype = convert_to_tensor(given[0]).dtype if given else "float32"
     on, off = 1 if on_value is None else on_value, 0 if off_value is None else off_value
     places = convert_to_tensor(indices)
+    if not jnp.issubdtype(places.dtype, jnp.integer):
+        raise TypeError(
+            f"tf.one_hot takes indices of an integer type, got {places.dtype}. Write "
+            "tf.one_hot(tf.cast(indices, tf.int32), depth)."
+        )
     if places.dtype.itemsize < 4:  # JAX counts up to `depth` in the dtype of the indices
         places = places.astype(jnp.int32)
     hot = jax.nn.one_hot(places, static_int(depth), dtype=bool, axis=-1 if axis is None else axis)

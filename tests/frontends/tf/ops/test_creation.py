@@ -49,6 +49,12 @@ def test_one_hot():
     same(tf.one_hot([[0], [1]], 2, dtype=tf.int32), np.eye(2, dtype=I32)[:, None])
 
 
+@pytest.mark.parametrize("indices", [[0.5], [True]])
+def test_one_hot_takes_integers(indices):
+    with pytest.raises(TypeError, match=r"tf\.cast\(indices, tf\.int32\)"):
+        tf.one_hot(indices, 3)
+
+
 def test_making():
     same(tf.zeros([2], tf.int32), np.zeros(2, I32))
     same(tf.ones(3), np.ones(3, F32))
