@@ -168,6 +168,7 @@ class Remedy(enum.Enum):
         "spmd.average_loss(per_example_loss), which leaves padding out (Keras losses give per_example_loss "
         "with reduction='none')"
     )
+    BATCH_ROWS = "spmd.distribute(source, mesh, batch_size=global_batch_size)"
     BOUND_LOOP = "a bound: spmd.step.while_loop(test, body, carry, bound=100)"
     COMBINE_VALUE = "spmd.all_reduce(value, 'mean')"
     CONTROL_FLOW = "jnp.where, jax.lax.cond, while_loop and scan"
@@ -180,6 +181,7 @@ class Remedy(enum.Enum):
     PRINT_TRACED = "jax.debug.print('{{}}', x)"
     REDUCE = "spmd.reduce({value}, 'sum')"
     RESTORE = "nnx.update(model, saved)"
+    RUN_ON_REPLICAS = "spmd.Step(fn, mesh)({value})"
     SAVE_MODEL = "spmd.export.save(path, ...)"
     SCALE_PENALTY = "divide it by the number of replicas"
     SIMULATE_DEVICES = "spmd.simulate_devices({count})"

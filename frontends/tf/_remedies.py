@@ -11,6 +11,10 @@ _SPELLINGS = {
         "tf.nn.compute_average_loss(per_example_loss), per_example_loss from a Keras loss with "
         "reduction='none' (in JAX code with spmd.average_loss(per_example_loss)), which leaves padding out"
     ),
+    Remedy.BATCH_ROWS: (
+        "tf.data.Dataset.from_tensor_slices(source).batch(global_batch_size), or "
+        "spmd.distribute(source, mesh, batch_size=global_batch_size)"
+    ),
     Remedy.BOUND_LOOP: (
         "a bound: tf.while_loop(..., maximum_iterations=100), in a Python loop "
         "tf.autograph.experimental.set_loop_options(maximum_iterations=100)"
@@ -39,6 +43,7 @@ _SPELLINGS = {
     Remedy.RESTORE: (
         "tf.train.Checkpoint(model=model, optimizer=optimizer).restore(path) or nnx.update(model, saved)"
     ),
+    Remedy.RUN_ON_REPLICAS: "strategy.run(fn, args=({value},)), or spmd.Step(fn, mesh)({value})",
     Remedy.SAVE_MODEL: "tf.saved_model.save(model, path)",
     Remedy.SCALE_PENALTY: (
         "tf.nn.scale_regularization_loss(penalty), or divide by the number of replicas"

@@ -17,6 +17,7 @@ from spmd.checkpoint.errors import CheckpointError, CheckpointNotFoundError, Dam
 from spmd.checkpoint.layout import checkpoint_folder
 from spmd.checkpoint.parts import MANIFEST
 from spmd.checkpoint.schema import SchemaError, check_content
+from spmd.errors import some_of
 from spmd.files import StorePath, is_url, plain
 from spmd.typing import StrPath
 
@@ -141,6 +142,16 @@ def raw_manifest(path: str) -> bytes:
     if not os.path.isdir(folder):
         raise not_found
     if not os.path.isfile(file):
+        within = [
+            one
+            for one in sorted(os.listdir(folder), key=lambda name: (len(name), name))
+            if os.path.isfile(os.path.join(folder, one, MANIFEST))
+        ]
+        if within:
+            raise CheckpointNotFoundError(
+                f"{path} is a folder of checkpoints, not one of them: {some_of(within)}. Name one, as in "
+                f"{os.path.join(path, within[-1])!r}."
+            )
         reason = "it is not a regular file" if os.path.exists(file) else "it is missing"
         raise _damaged(folder, MANIFEST, reason)
     try:

@@ -23,8 +23,10 @@ _TPU = {
 }
 # There is no driver whose version could be compared with the plugin's.
 _GPU = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "TF_CPP_MIN_LOG_LEVEL": "2"}
-# A cluster that the planned script would wait for.
-_LEFT_OUT = ("TF_CONFIG",)
+# In place of a cluster, for which the planned script would wait: scripts that read the variable find one worker.
+_ALONE = {
+    "TF_CONFIG": '{"cluster": {"worker": ["localhost:2222"]}, "task": {"type": "worker", "index": 0}}'
+}
 
 
 def worker_environment(topology: Topology, environment: Mapping[str, str]) -> dict[str, str]:
@@ -32,7 +34,7 @@ def worker_environment(topology: Topology, environment: Mapping[str, str]) -> di
 
     Args:
         topology: what it compiles for.
-        environment: of this process.
+        environment: of this process. A cluster in TF_CONFIG is replaced by one worker.
 
     Examples:
         >>> from spmd.plan.topologies import parse_topology
@@ -40,7 +42,7 @@ def worker_environment(topology: Topology, environment: Mapping[str, str]) -> di
         >>> found["JAX_PLATFORMS"], found["JAXTRIBUTE_SIMULATE"]
         ('cpu', 'tpu:v5e-4')
     """
-    found = {name: value for name, value in environment.items() if name not in _LEFT_OUT}
+    found = {name: _ALONE.get(name, value) for name, value in environment.items()}
     found |= simulation_environment(topology.devices, environment)
     found["JAX_PLATFORMS"] = "cpu"
     paths = [str(_ROOT), *filter(None, [environment.get("PYTHONPATH")])]

@@ -128,7 +128,8 @@ def _run(request: Request, capture: Capture) -> None:
         raise PlanError(f"{what} ended without {wanted}. {seen}{hint}")
     raise PlanError(
         f"{what} ended without {wanted}: a step that changes variables, as "
-        f"`spmd.Step`, a strategy or `fit` make it. {seen}Name a step with --step, or a script that trains."
+        f"`spmd.Step`, a strategy or `fit` make it. {seen}Name a step with --step, or a script that trains. One that "
+        "finds a checkpoint of its last step has none left to run: give it another folder."
     )
 
 

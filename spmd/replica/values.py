@@ -67,7 +67,8 @@ class ReplicaValue(ArrayLike):
         if self._count() > 1:
             raise TypeError(
                 f"{self!r} is one value for each of {self._count()} replicas, not a number or an array. "
-                f"Reduce it first: {Remedy.REDUCE.spelled(value='value')}."
+                f"Let each replica compute with its own: {Remedy.RUN_ON_REPLICAS.spelled(value='value')}. Or make one of "
+                f"them: {Remedy.REDUCE.spelled(value='value')}."
             )
         return self._first()
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import jax
 
 from spmd.errors import MeshError, Remedy
-from spmd.topology.simulated import start_simulation
+from spmd.topology.simulated import SIMULATE_VARIABLE, start_simulation
 
 # JAX's stubs show `jax.Device` as a variable, which cannot stand in a type.
 Device: TypeAlias = Any
@@ -217,12 +217,18 @@ def _find(text: str) -> list[Device]:
     chosen = devices if spec.index is None else devices[spec.index : spec.index + 1]
     if not chosen:
         count = max(2, (spec.index or 0) + 1)
-        hint = "" if spec.platform == "cpu" else "Leave devices out to use all that there are. "
-        raise MeshError(
-            f"No device {text!r}. Devices here: {_existing()}. {hint}Without hardware, split the processor "
-            f"into {count} CPU devices, at the top of the script, before anything that makes an array: "
-            f"{Remedy.SIMULATE_DEVICES.spelled(count=count)}."
-        )
+        if spec.platform == "cpu":
+            remedy = (
+                f"Split the processor into {count} CPU devices, at the top of the script, before anything that makes an "
+                f"array: {Remedy.SIMULATE_DEVICES.spelled(count=count)}."
+            )
+        else:
+            kind = "tpu" if spec.platform == "tpu" else "gpu"
+            remedy = (
+                "Leave devices out to use all that there are. Without hardware, have the processor stand for it: "
+                f"{SIMULATE_VARIABLE}={kind}:{count} python script.py"
+            )
+        raise MeshError(f"No device {text!r}. Devices here: {_existing()}. {remedy}")
     return chosen
 
 

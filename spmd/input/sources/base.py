@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, TypeVar, cast, final
 
-from spmd.errors import BatchError
+from spmd.errors import BatchError, Remedy
 from spmd.typing import Json, PyTree
 
 T = TypeVar("T")
@@ -197,7 +197,7 @@ def require_batch_size(batch_size: int | None, what: str) -> int:
     if batch_size is None:
         raise BatchError(
             f"{what} is a source of single rows, so say how many make a batch: "
-            "spmd.distribute(source, mesh, batch_size=global_batch_size)."
+            f"{Remedy.BATCH_ROWS.spelled()}."
         )
     return batch_size
 

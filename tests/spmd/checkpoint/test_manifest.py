@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import zlib
 from pathlib import Path
 
@@ -9,7 +10,13 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from spmd.checkpoint import Checkpoint, DamagedCheckpointError, is_checkpoint, verify
+from spmd.checkpoint import (
+    Checkpoint,
+    CheckpointNotFoundError,
+    DamagedCheckpointError,
+    is_checkpoint,
+    verify,
+)
 
 
 @pytest.fixture
@@ -68,6 +75,14 @@ def test_the_message_says_what_is_wrong(path):
     file.unlink()
     with pytest.raises(DamagedCheckpointError, match="it is missing"):
         verify(str(path))
+
+
+def test_a_folder_of_checkpoints_names_the_last(path, tmp_path):
+    folder = tmp_path / "several"
+    for number in (2, 10):
+        shutil.copytree(path, folder / f"ckpt-{number}")
+    with pytest.raises(CheckpointNotFoundError, match=r"ckpt-2, ckpt-10\. Name one, .*ckpt-10'"):
+        verify(str(folder))
 
 
 def test_another_format_is_refused_by_name(path):

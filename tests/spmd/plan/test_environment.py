@@ -1,5 +1,6 @@
 """The environment of a worker."""
 
+import json
 import os
 import re
 
@@ -41,7 +42,13 @@ def test_a_processor_is_not_simulated_as_something_else() -> None:
 
 
 def test_a_planned_script_joins_no_cluster() -> None:
-    assert "TF_CONFIG" not in worker_environment(parse_topology("h100:8"), {"TF_CONFIG": "{}"})
+    cluster = {"worker": ["a:1", "b:1"]}
+    task = {"type": "worker", "index": 1}
+    given = {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task})}
+    found = json.loads(worker_environment(parse_topology("h100:8"), given)["TF_CONFIG"])
+    assert found["cluster"] == {"worker": ["localhost:2222"]}
+    assert found["task"]["index"] == 0
+    assert "TF_CONFIG" not in worker_environment(parse_topology("h100:8"), {})
 
 
 def test_paths_of_the_person_stay() -> None:

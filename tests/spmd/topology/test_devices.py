@@ -95,12 +95,17 @@ def test_an_unknown_device_lists_those_that_exist() -> None:
         assert part in str(error.value)
 
 
+def test_a_gpu_that_is_not_there_can_be_simulated() -> None:
+    with pytest.raises(spmd.errors.MeshError, match="JAXTRIBUTE_SIMULATE=gpu:4 python"):
+        find_devices(["GPU:3"])
+
+
 def test_an_unknown_platform_says_what_is_here() -> None:
     with pytest.raises(
         spmd.errors.MeshError, match=r"No device 'tpu:0'\. Devices here: cpu:0"
     ) as error:
         find_devices(["tpu:0"])
-    for part in ("Leave devices out", "spmd.simulate_devices(2)"):
+    for part in ("Leave devices out", "JAXTRIBUTE_SIMULATE=tpu:2 python script.py"):
         assert part in str(error.value)
 
 
