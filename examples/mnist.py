@@ -144,10 +144,11 @@ def main(arguments):
                         rate=f"{seen / (time.perf_counter() - epoch_start):,.0f}",
                     )
             rates.append(seen / (time.perf_counter() - epoch_start))
+    compiled = train.experimental_get_tracing_count()
     console.print(
         f"Trained {len(losses):,} steps in {time.perf_counter() - start:.0f} s, "
-        f"up to {max(rates):,.0f} images/s; the step was traced "
-        f"{train.experimental_get_tracing_count()} time(s)"
+        f"up to {max(rates):,.0f} images/s; the step was compiled "
+        f"{'once' if compiled == 1 else f'{compiled} times'}"
     )
 
     predicted = np.concatenate([strategy.gather(predict(batch), axis=0) for batch in test_batches])

@@ -171,6 +171,7 @@ class Remedy(enum.Enum):
     BATCH_ROWS = "spmd.distribute(source, mesh, batch_size=global_batch_size)"
     BOUND_LOOP = "a bound: spmd.step.while_loop(test, body, carry, bound=100)"
     COMBINE_VALUE = "spmd.all_reduce(value, 'mean')"
+    COMBINE_WRITES = "in the same way"
     CONTROL_FLOW = "jnp.where, jax.lax.cond, while_loop and scan"
     DISTRIBUTE = "spmd.distribute(data, mesh)"
     JOIN_CLUSTER = "spmd.cluster.initialize()"

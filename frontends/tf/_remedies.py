@@ -22,6 +22,10 @@ _SPELLINGS = {
     Remedy.COMBINE_VALUE: (
         "spmd.all_reduce(value, 'mean'), or strategy.reduce('MEAN', value, axis=None)"
     ),
+    Remedy.COMBINE_WRITES: (
+        "in the same way, or have the variable combine what replicas assign: "
+        "tf.Variable(..., aggregation=tf.VariableAggregation.MEAN)"
+    ),
     Remedy.CONTROL_FLOW: (
         "jnp.where, jax.lax.cond, while_loop and scan (in a TensorFlow script tf.where, tf.cond and tf.while_loop; "
         "tf.function and strategy.run rewrite Python's own, but not in comprehensions, in libraries, and in code "

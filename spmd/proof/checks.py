@@ -199,7 +199,7 @@ def diverged_error(
     else:
         fix = (
             f"A gradient is the replica's own until it is summed: {Remedy.SUM_GRADIENTS.spelled()}. Combine other "
-            "values in the same way."
+            f"values {Remedy.COMBINE_WRITES.spelled()}."
         )
     return ReplicaDivergenceError(
         f"The step {step!r} would leave {shown} with a different value on every replica"
