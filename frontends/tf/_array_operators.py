@@ -14,6 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._symbolic import has_symbolic
 from frontends.tf.dtypes import large_number
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.operand_errors import OperandError, describe, explained
@@ -57,7 +58,7 @@ def tolerant(operator: Callable[..., Any], name: str) -> Callable[..., Any]:
         try:
             found = operator(self, other)
         except (ValueError, TypeError) as error:
-            if isinstance(other, Selected):
+            if isinstance(other, Selected) or has_symbolic(other):
                 return NotImplemented  # its own operator computes
             together = brought_together((self, other))
             if together is None:

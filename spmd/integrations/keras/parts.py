@@ -40,6 +40,8 @@ def parts_of(objects: Sequence[KerasObject]) -> list[KerasObject]:
             waiting += [value for value in vars(part).values() if isinstance(value, _OPTIMIZER)]
         elif isinstance(part, _METRIC):
             waiting += part._metrics
+            # A distance between features asks a network of its own.
+            waiting += [value for value in vars(part).values() if isinstance(value, _LAYER)]
         else:
             waiting.append(getattr(part, "inner_optimizer", None))
     return list(found.values())

@@ -76,7 +76,7 @@ def test_planned_names_say_so(module, name):
         ("tf", "reduce_men", r"Did you mean tf\.reduce_mean\?"),
         ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
         ("tf", "Session", r"tf\.estimator\.Estimator"),
-        ("tf.compat.v1", "InteractiveSession", r"tf\.estimator\.Estimator"),
+        ("tf.compat.v1", "Session", r"tf\.estimator\.Estimator"),
         ("tf.summary", "graph", "jax.jit"),
         ("tf.contrib.learn", "Estimator", "whose estimators tf.contrib.learn.Experiment takes"),
         ("tf.contrib.layers", "instance_norm", "layer_norm"),

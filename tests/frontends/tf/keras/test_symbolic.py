@@ -37,6 +37,8 @@ def run(make, values=X):
         lambda x: tf.clip_by_value(x, -1.0, 1.0),
         lambda x: tf.stack([x, x], axis=1)[:, 0, tf.newaxis, ..., ::2],
         lambda x: x[:, np.int64(1)],
+        lambda x: tf.range(4.0) * x + (tf.Variable(np.ones(4, np.float32)) - x),
+        lambda x: tf.cast(tf.zeros([4]) > x, tf.float32),
     ],
 )
 def test_a_model_computes_what_the_functions_compute(make):

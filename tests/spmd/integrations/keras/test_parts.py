@@ -19,6 +19,13 @@ def test_parts_of_a_compiled_model():
     assert all(any(metric is found for found in parts) for metric in model.metrics)
 
 
+def test_a_metric_may_have_a_network():
+    metric = keras.metrics.Mean()
+    metric.encoder = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    found = {id(variable) for variable in variables_of(metric)}
+    assert {id(variable) for variable in metric.encoder.variables} < found
+
+
 def test_kinds():
     normalization = keras.layers.BatchNormalization()
     normalization.build((None, 2))
