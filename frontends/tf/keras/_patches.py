@@ -25,6 +25,7 @@ import keras.src.utils.image_dataset_utils
 import keras.src.utils.naming
 import keras.src.utils.text_dataset_utils
 import keras.src.utils.timeseries_dataset_utils
+from keras.src.layers import layer as layer_module
 from keras.src.legacy.saving import legacy_h5_format
 from keras.src.models import functional
 from keras.src.trainers import compile_utils, data_adapters
@@ -37,6 +38,7 @@ from frontends.tf.keras import (
     _added_losses,
     _autograph,
     _backup,
+    _build_shapes,
     _compiled,
     _dataset_adapter,
     _directories,
@@ -151,6 +153,14 @@ def patches() -> tuple[Patch, ...]:
             "self args",
         ),
         around(layer, "_maybe_build", _keras_2.build_apart, "Keras 2 builds outside of functions"),
+        around(
+            *(layer_module, "update_shapes_dict_for_target_fn"),
+            *(_build_shapes.give_shapes, "layers ask shapes for as_list()"),
+        ),
+        around(
+            *(layer, "build_from_config", _build_shapes.give_saved_shapes),
+            "layers that are loaded ask, too",
+        ),
         around(layer, "__call__", _in_graphs.call_in_graph, functions),
         around(
             *(layer, "add_weight", _in_graphs.add_in_graph, functions),

@@ -1,0 +1,48 @@
+"""Shapes that a layer of the user's is built with: each a `tf.TensorShape`, as in Keras 2, whose layers write `input_shape.as_list()`.
+
+Keras's own layers go on to get plain tuples. A `TensorShape` is one, too.
+
+Internals of Keras that this touches: `keras.src.layers.layer.update_shapes_dict_for_target_fn`;
+tests/frontends/tf/keras/test_build_shapes.py runs it on every supported version.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import keras
+
+from frontends.tf._user_view import as_shape_seen
+from spmd.integrations.keras import KerasObject, Method
+from spmd.source_lines import is_library, is_user_file
+
+
+def give_shapes(
+    update: Method,
+    /,
+    target_fn: Callable[..., Any],
+    shapes_dict: Mapping[str, Any],
+    call_spec: object,
+    class_name: str,
+) -> Any:
+    """Wraps what chooses the arguments of `build` and `compute_output_shape`."""
+    chosen = update(target_fn, shapes_dict, call_spec, class_name)
+    return _with_shapes(chosen) if chosen and _is_users(target_fn) else chosen
+
+
+def give_saved_shapes(build: Method, /, self: KerasObject, config: Any) -> None:
+    """Wraps `Layer.build_from_config`: builds a layer that is loaded."""
+    shapes = config and _is_users(self.build) and {"input_shape", "shapes_dict"} & config.keys()
+    build(
+        self, config | _with_shapes({name: config[name] for name in shapes}) if shapes else config
+    )
+
+
+def _is_users(function: Callable[..., Any]) -> bool:
+    found: Any = inspect.unwrap(function)
+    path = found.__code__.co_filename
+    return not is_library(found.__module__) if path.startswith("<") else is_user_file(path)
+
+
+def _with_shapes(shapes: Any) -> dict[str, Any]:
+    return keras.tree.map_shape_structure(as_shape_seen, shapes)
