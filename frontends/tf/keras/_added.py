@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import keras
+from keras._tf_keras import keras as api
 
 from frontends.tf import random
 from frontends.tf._typing import DTypeLike
@@ -25,6 +26,7 @@ from frontends.tf.keras._files import ModelCheckpoint
 from frontends.tf.keras._linear_models import LinearModel, WideDeepModel
 from frontends.tf.keras._lookup import Hashing, IntegerLookup, StringLookup
 from frontends.tf.keras._mean_tensor import MeanTensor
+from frontends.tf.keras._selected_entries import of_entries
 from frontends.tf.keras._sidecar import SidecarEvaluator
 from frontends.tf.keras._tensorboard import TensorBoard
 from frontends.tf.keras._text_vectorization import TextVectorization
@@ -106,10 +108,17 @@ def to_categorical(x: Any, num_classes: int | None = None, dtype: DTypeLike = No
 
 
 def _functions(module: types.ModuleType) -> dict[str, Any]:
-    """Lists a module's functions by name; Keras exports some under their short names only."""
-    functions = inspect.getmembers(module, inspect.isfunction)
-    return {name: value for name, value in functions if not name.startswith("_")}
+    """Lists a module's functions by name, and by the names that it has for TensorFlow."""
+    former: Any = getattr(api, module.__name__.rpartition(".")[2])
+    functions = {**vars(former), **vars(module)}
+    return {
+        name: value if name in _NOT_OF_TENSORS else of_entries(f"tf.{module.__name__}", value)
+        for name, value in functions.items()
+        if inspect.isfunction(value) and not name.startswith("_")
+    }
 
+
+_NOT_OF_TENSORS = ("deserialize", "get", "serialize")
 
 # Keras's own versions of them call TensorFlow.
 _LOOKUPS = {cls.__name__: cls for cls in (Hashing, IntegerLookup, StringLookup, TextVectorization)}

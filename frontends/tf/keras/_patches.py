@@ -54,6 +54,7 @@ from frontends.tf.keras import (
     _maps,
     _optimizers,
     _parts,
+    _selected_entries,
     _symbolic,
     _unknown_classes,
     _variable_view,
@@ -187,6 +188,10 @@ def patches() -> tuple[Patch, ...]:
             "Keras 2 takes symbolic tensors",
         ),
         around(loss, "__init__", _keras_2.take_auto, "Keras 2's default reduction is 'auto'"),
+        around(
+            *(loss, "__call__", _selected_entries.loss_of_entries),
+            "losses of what a mask took in a program",
+        ),
         replace(
             *(metric, "add_weight", _keras_2.add_metric_weight),
             "Keras 2 takes an aggregation",
