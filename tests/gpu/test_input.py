@@ -4,7 +4,7 @@ import numpy as np
 
 import spmd
 from frontends import tf
-from spmd.input import BatchPlacer
+from spmd.input.placement import BatchPlacer
 
 TEXTS = ["good film", "bad film", "so good", "so bad"] * 8
 

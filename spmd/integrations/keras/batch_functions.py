@@ -11,7 +11,7 @@ import numpy as np
 from jax.typing import DTypeLike
 
 from spmd.cluster import SharedDraws
-from spmd.input import BatchPlacer
+from spmd.input import PartsPlacer
 from spmd.integrations.keras.losses import sharing, unshared
 from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
@@ -67,7 +67,7 @@ class BatchFunction:
 
     def start(self) -> None:
         """Prepares for other data, whose first batch sets the number of rows of a full one."""
-        self._placer = BatchPlacer(self._mesh, None, for_one_step=True)
+        self._placer = PartsPlacer(self._mesh)
         self._draws = SharedDraws() if spans_processes(self._mesh) else None
 
     def __call__(self, state: PyTree, iterator: Iterator[Batch]) -> tuple[PyTree, PyTree]:

@@ -499,3 +499,39 @@ def test_a_replica_without_rows_adds_nothing_to_a_metric_of_batches():
     expected = np.mean([masked_accuracy(y[block], logits[block]) for block in blocks])
     _, accuracy = model.evaluate(dataset(x, y), verbose=0)
     assert accuracy == pytest.approx(float(expected), rel=1e-5)
+
+
+class TwoSources(tf.keras.Model):
+    """Learns from more rows without labels than with them."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(2, "tanh")])
+
+    def train_step(self, data):
+        rows, (x, y) = data
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((self.net(rows) - rows) ** 2) + tf.reduce_sum(self.net(x) * y)
+        weights = self.net.trainable_weights
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        return {"loss": loss}
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_batches_whose_parts_have_different_numbers_of_rows(replicas):
+    drawn = np.random.default_rng(0).normal(size=(24, 2)).astype(np.float32)
+    rows, x, y = drawn[:16], drawn[16:], drawn[:8]
+    slices = tf.data.Dataset.from_tensor_slices
+    data = tf.data.Dataset.zip((slices(rows).batch(4), slices((x, y)).batch(2)))
+    with mirrored(replicas).scope():
+        model = TwoSources()
+        model.compile(tf.keras.optimizers.SGD(0.01))
+    start = model.net.get_weights()
+    model.fit(data, epochs=1, verbose=0)
+    expected = TwoSources()
+    expected.net.set_weights(start)
+    expected.optimizer = tf.keras.optimizers.SGD(0.01)
+    for batch in data:
+        expected.train_step(batch)
+    for one, other in zip(model.net.get_weights(), expected.net.get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
