@@ -1,5 +1,7 @@
 """Padding that counts is found at the first padded batch; batches that divide evenly need none."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from jax.experimental import io_callback
 
 import spmd
+from spmd.step import padding
 
 ROWS = np.arange(1.0, 13.0, dtype=np.float32).reshape(6, 2)
 
@@ -133,3 +136,33 @@ def test_the_host_is_not_called_for_a_trial(mesh_of):
     jax.block_until_ready([run(batch).array for batch in batches(mesh_of(1), 6)])
     jax.effects_barrier()
     assert seen == [1.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([3.0, 4.0], [0.0, 0.0], 5.0),
+        ([np.nan, 4.0], [np.nan, 0.0], 4.0),
+        ([np.nan, 4.0], [1.0, 4.0], np.inf),
+        ([2, 3], [2, 7], 4.0),
+        ([[True], [False]], [[True], [True]], 1.0),
+        (np.arange(7.0), np.arange(7.0)[::-1].copy(), np.sqrt(112)),
+    ],
+)
+@pytest.mark.parametrize("dtype", [None, jnp.bfloat16])
+def test_distances_are_those_of_the_devices(
+    monkeypatch: pytest.MonkeyPatch, one: Any, other: Any, expected: float, dtype: Any
+) -> None:
+    monkeypatch.setattr(padding, "_BLOCK", 3)
+    arrays = [jnp.asarray(each, dtype) for each in (one, other)]
+    for distance in (padding._on_host, padding._on_devices):
+        np.testing.assert_allclose(distance(*arrays), expected, rtol=1e-6)
+
+
+def test_comparing_compiles_no_program_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(padding, "_on_devices")
+    values = [jnp.ones(size) for size in range(1, 9)]
+    others = [value + 1 for value in values[:-1]] + [values[-1]]
+    names = [str(value.shape) for value in values]
+    before: Any = [value * 0 for value in values]
+    assert padding.counted(names, before, values, values, others) == names[:-1]
