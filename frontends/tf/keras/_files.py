@@ -15,7 +15,6 @@ tests/frontends/tf/keras/test_files.py runs it on every supported version.
 import contextlib
 import os
 import warnings
-import weakref
 from collections.abc import Generator
 from typing import Any
 
@@ -23,7 +22,6 @@ import h5py
 import keras
 from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 
-from frontends.tf.keras._later_weights import load_later
 from frontends.tf.train._explanation import tensorflow_explanation
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from spmd.cluster import process_id
@@ -210,7 +208,7 @@ def load_from_prefix(
     options: object = None,
     **kwargs: object,
 ) -> Any:
-    """Wraps `Model.load_weights`: takes prefixes, and loads those later for a model that has no weights yet."""
+    """Wraps `Model.load_weights`: takes prefixes."""
     if filepath is None:
         raise ValueError(
             "load_weights takes a path, but got None. tf.train.latest_checkpoint returns None for a "
@@ -224,10 +222,6 @@ def load_from_prefix(
             result = load_from_prefix(load, self, copy, *args, **kwargs)
         return LoadStatus() if is_prefix else result
     if os.path.exists(file):
-        if is_prefix and not self.built:
-            model = weakref.ref(self)
-            load_later(self, lambda: load(model(), file, *args, **kwargs))
-            return LoadStatus()
         if file.endswith(_ENDING):
             _build_optimizer(self, file)
     elif path_of(path).is_dir():

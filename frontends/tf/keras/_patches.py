@@ -48,7 +48,6 @@ from frontends.tf.keras import (
     _gfile,
     _in_graphs,
     _keras_2,
-    _later_weights,
     _legacy_optimizers,
     _logits,
     _lookup,
@@ -155,10 +154,6 @@ def patches() -> tuple[Patch, ...]:
             "self args",
         ),
         around(layer, "_maybe_build", _keras_2.build_apart, "Keras 2 builds outside of functions"),
-        around(
-            *(layer, "_maybe_build", _later_weights.load_when_built),
-            "weights may be loaded before there are any",
-        ),
         around(
             *(layer_module, "update_shapes_dict_for_target_fn"),
             *(_build_shapes.give_shapes, "layers ask shapes for as_list()"),
@@ -399,11 +394,6 @@ def patches() -> tuple[Patch, ...]:
         around(
             *(EpochIterator, "_enumerate_iterator", _backup.enumerate_rest),
             "the first epoch after a restart begins where the one before it was left",
-        ),
-        around(
-            *(trainer, "_symbolic_build", _later_weights.load_for_loop),
-            "weights may be loaded before a loop builds the model",
-            "self iterator data_batch",
         ),
         around(
             *(trainer, "_symbolic_build", _backup.note_iterator),
