@@ -41,5 +41,8 @@ def connect() -> None:
 
 
 def _patch(keras: ModuleType) -> None:
-    if keras.config.backend() == "jax":
+    config = getattr(
+        keras, "config", None
+    )  # Keras 2 has none; the first use of tf.keras says what to do
+    if config is not None and config.backend() == "jax":
         importlib.import_module("frontends.tf.keras")

@@ -15,6 +15,7 @@ from spmd.input.distributed import DistributedInput as DistributedInput
 from spmd.input.distributed import distribute as distribute
 from spmd.input.order import agree_on_order as agree_on_order
 from spmd.input.parts import PartsPlacer as PartsPlacer
+from spmd.input.placement import BatchPlacer as BatchPlacer
 from spmd.input.position import Position as Position
 from spmd.input.position import mark_used as mark_used
 from spmd.input.position import without_unused as without_unused

@@ -93,23 +93,27 @@ def counted(
         if jnp.issubdtype(a.dtype, jax.dtypes.extended):
             a, b, c = map(jax.random.key_data, (a, b, c))
             old = None
-        distance = _on_host if _can_be_read(a) else _on_devices
+        old = np.zeros(a.shape, a.dtype) if old is None else old
+        distance = _on_host if all(map(_is_for_host, (old, a, b, c))) else _on_devices
         padding = distance(a, c)
         if padding == 0:
             continue
         epsilon = 16 * jnp.finfo(a.dtype).eps if jnp.issubdtype(a.dtype, jnp.inexact) else 0
-        change = distance(a, jnp.zeros_like(a) if old is None else old)
+        change = distance(a, old)
         if padding > max(10 * distance(a, b), max(_TOLERANCE, epsilon) * change):
             found.append(name)
     return found
 
 
-def _can_be_read(array: jax.Array) -> bool:
-    """Tells whether all processes can read an array, and find the same in it."""
-    return array.is_fully_addressable or array.is_fully_replicated
+def _is_for_host(array: jax.Array | np.ndarray[Any, Any]) -> bool:
+    """Tells whether an array is read quickly, and all processes find the same in it."""
+    if isinstance(array, np.ndarray):
+        return True
+    is_near = array.size <= _BLOCK or all(one.platform == "cpu" for one in array.devices())
+    return is_near and (array.is_fully_addressable or array.is_fully_replicated)
 
 
-def _on_host(x: jax.Array, y: jax.Array) -> float:
+def _on_host(x: jax.Array, y: jax.Array | np.ndarray[Any, Any]) -> float:
     """Computes the norm of a difference; infinite if only one is NaN somewhere.
 
     By NumPy: JAX would compile a program for each shape of a variable.
@@ -129,8 +133,8 @@ def _on_host(x: jax.Array, y: jax.Array) -> float:
 
 
 @jax.jit
-def _on_devices(x: jax.Array, y: jax.Array) -> jax.Array:
-    """Computes what `_on_host` does, of arrays that are divided among processes."""
+def _on_devices(x: jax.Array, y: jax.Array | np.ndarray[Any, Any]) -> jax.Array:
+    """Computes what `_on_host` does, of arrays that are large and far away, or divided among processes."""
     wide = jnp.promote_types(x.dtype, jnp.float32)
     wrong = jnp.isnan(x) != jnp.isnan(y)
     difference = jnp.where(jnp.isnan(x) | jnp.isnan(y), 0, x.astype(wide) - y.astype(wide))

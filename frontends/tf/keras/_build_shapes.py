@@ -40,7 +40,10 @@ def give_saved_shapes(build: Method, /, self: KerasObject, config: Any) -> None:
 
 def _is_users(function: Callable[..., Any]) -> bool:
     found: Any = inspect.unwrap(function)
-    path = found.__code__.co_filename
+    code = getattr(found, "__code__", None)
+    if code is None:  # a functools.partial, say
+        return False
+    path = code.co_filename
     return not is_library(found.__module__) if path.startswith("<") else is_user_file(path)
 
 

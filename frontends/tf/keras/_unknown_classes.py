@@ -24,5 +24,7 @@ def lose_nan(
     """Wraps `sparse_categorical_crossentropy`."""
     losses = cross_entropy(target, output, from_logits, axis)
     labels = jnp.reshape(jnp.asarray(target), losses.shape)
+    if jnp.issubdtype(labels.dtype, jnp.integer):
+        labels = labels.astype(jnp.int32)  # a narrow type may not hold the number of classes
     is_class = (labels >= 0) & (labels < jnp.shape(output)[axis])
     return jnp.where(is_class, losses, jnp.nan)

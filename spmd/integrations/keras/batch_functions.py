@@ -11,7 +11,7 @@ import numpy as np
 from jax.typing import DTypeLike
 
 from spmd.cluster import SharedDraws
-from spmd.input import PartsPlacer
+from spmd.input import BatchPlacer, PartsPlacer
 from spmd.integrations.keras.losses import sharing, unshared
 from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
@@ -48,6 +48,7 @@ class BatchFunction:
         state = [one for one in (model, optimizer, *model.metrics) if one is not None]
         state += placement.state
         self._mesh = placement.mesh
+        self._takes_parts = is_overridden(model, method)
         self._of_results = of_results
         self._at_once = model.steps_per_execution
         # Where updates are sent after each batch, batches cannot be one program.
@@ -67,7 +68,12 @@ class BatchFunction:
 
     def start(self) -> None:
         """Prepares for other data, whose first batch sets the number of rows of a full one."""
-        self._placer = PartsPlacer(self._mesh)
+        # Of a step that Keras wrote, all arrays have the rows of one batch.
+        self._placer = (
+            PartsPlacer(self._mesh)
+            if self._takes_parts
+            else BatchPlacer(self._mesh, None, for_one_step=True)
+        )
         self._draws = SharedDraws() if spans_processes(self._mesh) else None
 
     def __call__(self, state: PyTree, iterator: Iterator[Batch]) -> tuple[PyTree, PyTree]:

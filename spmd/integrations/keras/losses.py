@@ -82,6 +82,12 @@ def _share_of(valid: jax.Array | None) -> _Share:
     return _Share(valid, rows, all_reduce(rows))
 
 
+def _share_in_parts(values: PyTree) -> _Share:
+    """Finds the share of a loss of one part of a batch whose parts have different numbers of rows."""
+    mask = rows_of(values)
+    return _share_of(mask.rows if mask else None)
+
+
 # Finds the share of a loss from its arguments; while the code of fit or evaluate runs, from its batch.
 _SHARE: contextvars.ContextVar[Callable[[PyTree], _Share | None]] = contextvars.ContextVar(
     "keras_share", default=_share_in_loop
@@ -105,7 +111,9 @@ def sharing(model: Model) -> Generator[None]:
     frame, share = current_frame(), None
     if frame is not None and frame.in_replica:
         share = _share_of(frame.masks[0].rows if frame.masks else None)
-    with _share(share), _tracking_shares(model):
+    in_parts = frame is not None and len(frame.masks) > 1
+    finding = assigned(_SHARE, _share_in_parts) if in_parts else _share(share)
+    with finding, _tracking_shares(model):
         yield
 
 

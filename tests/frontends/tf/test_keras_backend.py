@@ -83,3 +83,17 @@ def test_a_keras_on_another_backend_is_left_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "keras", other)
     _keras_backend.connect()
     assert "frontends.tf.keras" not in sys.modules
+
+
+def test_a_module_without_backends_is_left_alone(monkeypatch):
+    monkeypatch.delitem(sys.modules, "frontends.tf.keras", raising=False)
+    monkeypatch.setitem(sys.modules, "keras", types.ModuleType("keras"))
+    _keras_backend.connect()
+    assert "frontends.tf.keras" not in sys.modules
+
+
+def test_another_backend_of_tensorflow_s_is_named(monkeypatch, caplog):
+    monkeypatch.setenv("KERAS_BACKEND", "tensorflow")
+    monkeypatch.delitem(sys.modules, "keras", raising=False)
+    _keras_backend.choose()
+    assert "KERAS_BACKEND is 'tensorflow'. Keras runs on 'jax' instead" in caplog.text

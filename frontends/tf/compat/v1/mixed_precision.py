@@ -25,7 +25,7 @@ def enable_mixed_precision_graph_rewrite(
         `apply_gradients` takes gradients without the scale. One of `tf.compat.v1.train` as it is: in float32 a loss needs no scale.
 
     Raises:
-        ValueError: it is no optimizer, or scales its loss already.
+        ValueError: `opt` is not an optimizer, or scales its loss already; or `loss_scale` is not a positive number.
 
     Source: `tf.compat.v1.mixed_precision.enable_mixed_precision_graph_rewrite`.
     """
@@ -40,6 +40,10 @@ def enable_mixed_precision_graph_rewrite(
         raise ValueError(
             f"`opt` must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, got {opt!r}. "
             'tf.keras.optimizers.get("adam") makes one from a name.'
+        )
+    if loss_scale != "dynamic" and not (isinstance(loss_scale, int | float) and loss_scale > 0):
+        raise ValueError(
+            f"`loss_scale` must be 'dynamic' or a positive number, got {loss_scale!r}. Leave it out for 'dynamic'."
         )
     if loss_scale == "dynamic":
         scaled: Any = keras.optimizers.LossScaleOptimizer(opt)

@@ -2,6 +2,7 @@
 
 import abc
 
+from frontends.tf.module import Module
 from spmd.checkpoint import View, register_view
 
 
@@ -9,7 +10,7 @@ class PythonState(abc.ABC):
     """A base class of objects that put state of their own into a `tf.train.Checkpoint`.
 
     What differs here: in a cluster every process keeps what its own object returned, as it keeps the position of its
-    own iterator; TensorFlow keeps that of the process whose files remain.
+    own iterator, and restores it if there are as many processes; TensorFlow keeps that of the process whose files remain.
 
     Examples:
         >>> import json, tempfile
@@ -36,11 +37,25 @@ class PythonState(abc.ABC):
 
     @abc.abstractmethod
     def serialize(self) -> str | bytes:
-        """Returns the state; called when a checkpoint is saved."""
+        """Returns the state, when a checkpoint is saved; in a cluster every process calls it."""
 
     @abc.abstractmethod
     def deserialize(self, string_value: bytes) -> None:
-        """Takes what `serialize` returned, as bytes; called when a checkpoint is restored."""
+        """Takes what `serialize` returned, when a checkpoint is restored.
+
+        Args:
+            string_value: as bytes, also where `serialize` returned a string.
+        """
+
+
+def _view(state: PythonState) -> View:
+    if isinstance(state, Module):
+        name = type(state).__name__
+        raise ValueError(
+            f"{name} is a PythonState and a tf.Module, and a checkpoint would keep one of the two. Make the state an "
+            "attribute of the module, with a class of its own."
+        )
+    return View(state, "position", read=lambda: _serialized(state), write=state.deserialize)
 
 
 def _serialized(state: PythonState) -> bytes:
@@ -56,7 +71,4 @@ def _serialized(state: PythonState) -> bytes:
     )
 
 
-register_view(
-    PythonState,
-    lambda state: View(state, "position", read=lambda: _serialized(state), write=state.deserialize),
-)
+register_view(PythonState, _view)

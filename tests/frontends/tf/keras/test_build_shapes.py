@@ -1,5 +1,7 @@
 """Layers of the user's get the shapes that Keras 2 gives."""
 
+import functools
+
 import numpy as np
 
 from frontends import tf
@@ -58,3 +60,13 @@ def test_a_layer_without_build():
             return self.dense(inputs)
 
     assert Double()(tf.ones([2, 3])).shape == (2, 2)
+
+
+def test_a_build_that_is_no_plain_function():
+    class Partial(tf.keras.layers.Layer):
+        build = functools.partialmethod(lambda self, extra, input_shape: None, 1)
+
+        def call(self, inputs):
+            return inputs
+
+    assert Partial()(tf.ones([2, 3])).shape == (2, 3)

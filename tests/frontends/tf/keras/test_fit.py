@@ -502,27 +502,32 @@ def test_a_replica_without_rows_adds_nothing_to_a_metric_of_batches():
 
 
 class TwoSources(tf.keras.Model):
-    """Learns from more rows without labels than with them."""
+    """Learns from other numbers of rows without labels than with them."""
 
     def __init__(self):
         super().__init__()
         self.net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(2, "tanh")])
+        self.squares = tf.keras.losses.MeanSquaredError()
 
     def train_step(self, data):
         rows, (x, y) = data
         with tf.GradientTape() as tape:
-            loss = tf.reduce_sum((self.net(rows) - rows) ** 2) + tf.reduce_sum(self.net(x) * y)
+            loss = self.squares(rows, self.net(rows)) + self.squares(y, self.net(x))
         weights = self.net.trainable_weights
         self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
         return {"loss": loss}
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
-def test_batches_whose_parts_have_different_numbers_of_rows(replicas):
-    drawn = np.random.default_rng(0).normal(size=(24, 2)).astype(np.float32)
-    rows, x, y = drawn[:16], drawn[16:], drawn[:8]
+@pytest.mark.parametrize(("many", "few"), [(4, 2), (2, 3), (3, 2), (5, 2), (6, 3)])
+def test_batches_whose_parts_have_different_numbers_of_rows(replicas, many, few):
+    drawn = np.random.default_rng(0).normal(size=(4 * many, 2)).astype(np.float32)
+    x, y = drawn[: 4 * few], np.random.default_rng(1).random((4 * few, 2), np.float32)
     slices = tf.data.Dataset.from_tensor_slices
-    data = tf.data.Dataset.zip((slices(rows).batch(4), slices((x, y)).batch(2)))
+    rows = slices(drawn).batch(many)
+    if few > many:
+        x, y = np.resize(drawn, (4 * few, 2)), y
+    data = tf.data.Dataset.zip((rows, slices((x, y)).batch(few)))
     with mirrored(replicas).scope():
         model = TwoSources()
         model.compile(tf.keras.optimizers.SGD(0.01))
@@ -535,3 +540,12 @@ def test_batches_whose_parts_have_different_numbers_of_rows(replicas):
         expected.train_step(batch)
     for one, other in zip(model.net.get_weights(), expected.net.get_weights(), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_rows_that_do_not_match_are_refused_where_keras_wrote_the_step():
+    with mirrored().scope():
+        model = regression()
+    slices = tf.data.Dataset.from_tensor_slices
+    data = tf.data.Dataset.zip((slices(X[:7]).batch(6), slices(Y[:8]).batch(6)))
+    with pytest.raises(ValueError, match="same number of rows"):
+        model.fit(data, verbose=0)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.selected import SelectionError
 from tests.frontends.tf.keras.strategies import mirrored
 
 losses = tf.keras.losses
@@ -22,6 +23,9 @@ LOSSES = {
     "mean": lambda y, p: entropy()(y, p),
     "logits": lambda y, p: entropy(from_logits=True)(y, p),
     "squares": lambda y, p: losses.MeanSquaredError()(p * 2, p),
+    "mean by weights": lambda y, p: entropy(reduction="mean_with_sample_weight")(
+        y, p, tf.cast(y, tf.float32) + 1
+    ),
     "weights": lambda y, p: entropy(reduction="sum")(y, p, tf.cast(y, tf.float32)),
     "function": lambda y, p: tf.reduce_mean(losses.sparse_categorical_crossentropy(y, p)),
     "short name": lambda y, p: tf.reduce_mean(losses.mse(p * 2, p)),
@@ -50,18 +54,36 @@ def test_losses_and_gradients(name):
         np.testing.assert_allclose(np.asarray(one), other, rtol=1e-5, atol=1e-7)
 
 
-def test_a_mean_is_a_share_of_each_replica():
+@pytest.mark.parametrize(
+    "taken", [[1, 0] * 4, [1, 1, 1, 1, 1, 0, 0, 0], [1, 0, 1, 1, 0, 0, 0, 0], [0] * 8], ids=str
+)
+def test_a_mean_is_over_the_entries_of_all_replicas(taken):
+    taken = tf.cast(tf.constant(taken), tf.bool)
     strategy = mirrored(2)
-    run = strategy.run(of_entries(LOSSES["mean"]), args=(LABELS, SCORES, TAKEN))
-    total = strategy.reduce("SUM", run[0], axis=None)
-    expected = of_entries(LOSSES["mean"])(LABELS, SCORES, TAKEN)[0]
-    np.testing.assert_allclose(total, expected, rtol=1e-6)
+    slices = tf.data.Dataset.from_tensor_slices((LABELS, SCORES, taken)).batch(8)
+    (batch,) = strategy.experimental_distribute_dataset(slices)
+
+    def compute(batch):
+        labels, scores, taken = batch
+        return entropy()(tf.boolean_mask(labels, taken), tf.boolean_mask(scores, taken))
+
+    total = strategy.reduce("SUM", strategy.run(compute, args=(batch,)), axis=None)
+    whole = of_entries(LOSSES["mean"])(LABELS, SCORES, taken)[0] if any(taken) else 0.0
+    np.testing.assert_allclose(total, whole, rtol=1e-6)
 
 
-def test_the_reduction_of_a_loss_stays_when_it_fails():
+def test_a_loss_that_fails_stays_as_it_is():
     loss = entropy()
-    with pytest.raises(Exception):  # noqa: B017, PT011
+    with pytest.raises(SelectionError):
         tf.distribute.OneDeviceStrategy("CPU:0").run(
             lambda y, p, taken: loss(tf.boolean_mask(y, taken), p), args=(LABELS, SCORES, TAKEN)
         )
     assert loss.reduction == "sum_over_batch_size"
+
+
+def test_a_model_is_saved_with_such_a_function(tmp_path):
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", losses.mse)
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    assert loaded.loss.__name__ == "mean_squared_error"

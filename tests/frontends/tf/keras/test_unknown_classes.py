@@ -18,6 +18,14 @@ def test_their_loss_is_nan(from_logits, shape, dtype):
     np.testing.assert_allclose(found, [np.log(3)] * 3 + [np.nan], rtol=1e-6)
 
 
+@pytest.mark.parametrize(("dtype", "classes"), [("uint8", 256), ("uint8", 300), ("int8", 200)])
+def test_types_that_do_not_hold_the_number_of_classes(dtype, classes):
+    labels = tf.constant(np.array([0, 100], dtype))
+    losses = tf.keras.losses.sparse_categorical_crossentropy
+    found = losses(labels, tf.zeros([2, classes]), from_logits=True)
+    np.testing.assert_allclose(found, [np.log(classes)] * 2, rtol=1e-5)
+
+
 def test_negative_labels():
     scores = tf.zeros([2, 3])
     found = tf.keras.losses.sparse_categorical_crossentropy(

@@ -61,3 +61,9 @@ def test_what_is_no_optimizer_is_refused():
         rewrite("adam")
     with pytest.raises(ValueError, match="must not already be"):
         rewrite(rewrite(tf.keras.optimizers.SGD()))
+
+
+@pytest.mark.parametrize("scale", [0, -1, "abc", None])
+def test_a_scale_is_a_positive_number(scale):
+    with pytest.raises(ValueError, match="must be 'dynamic' or a positive number"):
+        rewrite(tf.keras.optimizers.SGD(), scale)

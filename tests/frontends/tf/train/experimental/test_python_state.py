@@ -60,3 +60,11 @@ def test_other_values_than_text_are_refused(tmp_path):
 def test_both_methods_have_to_be_written():
     with pytest.raises(TypeError, match="abstract"):
         tf.train.experimental.PythonState()
+
+
+def test_a_module_is_no_state_as_a_whole(tmp_path):
+    class Both(Seen, tf.Module):
+        pass
+
+    with pytest.raises(ValueError, match="Make the state an attribute of the module"):
+        tf.train.Checkpoint(both=Both()).save(tmp_path / "ckpt")
