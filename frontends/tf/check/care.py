@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from frontends.tf.check import facts, names
 from frontends.tf.check.findings import Finding, Kind
+from frontends.tf.check.fixes import IMPORT_KERAS
 from frontends.tf.check.uses import Use, Uses
 
 # Packages that compute with TensorFlow itself, and what may stand for some.
@@ -79,6 +80,7 @@ def findings_in(script: Uses) -> Iterator[Finding]:
 
 
 def _imports(script: Uses) -> Iterator[Finding]:
+    ours = min((one.statement.lineno for one in script.imports), default=0)
     for node in script.nodes:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -94,6 +96,11 @@ def _imports(script: Uses) -> Iterator[Finding]:
             instead = _ON_TENSORFLOW[root]
             text = "works with TensorFlow's own tensors and variables, not with those of this tf"
             yield Finding(Kind.CARE, node.lineno, root, f"{text}. {instead}".rstrip(". "))
+        # Of those before it that stand alone, the first is changed.
+        is_alone = node.col_offset == 0 and node.lineno < ours
+        if root in IMPORT_KERAS and node.lineno <= ours and not is_alone:
+            text = f"import it after tf (line {ours}), which has it take JAX"
+            yield Finding(Kind.CARE, node.lineno, f"import {root}", text)
 
 
 def _environment(script: Uses) -> Iterator[Finding]:

@@ -12,9 +12,7 @@ from frontends.tf.check.sources import Source, cells_of
 from frontends.tf.check.uses import Import, Uses
 
 # Packages that import Keras, which takes the backend that is chosen by then.
-_IMPORT_KERAS = frozenset(
-    ("keras", "keras_cv", "keras_hub", "keras_nlp", "keras_rs", "keras_tuner")
-)
+IMPORT_KERAS = frozenset(("keras", "keras_cv", "keras_hub", "keras_nlp", "keras_rs", "keras_tuner"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +110,10 @@ def _change(lines: list[str], each: Import) -> Change | None:
 
 
 def _early_keras(script: Uses) -> ast.Import | ast.ImportFrom | None:
-    """Finds the first import of Keras, or of what imports it, before one of `tf`: Keras would look for TensorFlow."""
+    """Finds the first import of Keras, or of what imports it, before one of `tf`: Keras would look for TensorFlow.
+
+    None if there is none, or only within another statement or line.
+    """
     first = min((one.statement.lineno for one in script.imports), default=0)
     for node in script.nodes:
         if isinstance(node, ast.Import):
@@ -124,7 +125,7 @@ def _early_keras(script: Uses) -> ast.Import | ast.ImportFrom | None:
         roots = {module.split(".")[0] for module in modules}
         if "frontends" in roots:
             return None
-        if node.lineno < first and node.col_offset == 0 and roots & _IMPORT_KERAS:
+        if node.lineno < first and node.col_offset == 0 and roots & IMPORT_KERAS:
             return node
     return None
 

@@ -111,7 +111,7 @@ def sharing(model: Model) -> Generator[None]:
     frame, share = current_frame(), None
     if frame is not None and frame.in_replica:
         share = _share_of(frame.masks[0].rows if frame.masks else None)
-    in_parts = frame is not None and len(frame.masks) > 1
+    in_parts = frame is not None and len(frame.masks or ()) > 1
     finding = assigned(_SHARE, _share_in_parts) if in_parts else _share(share)
     with finding, _tracking_shares(model):
         yield

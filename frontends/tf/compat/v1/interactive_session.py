@@ -1,13 +1,30 @@
-"""`tf.compat.v1.InteractiveSession`, which scripts of TensorFlow 2 make for its configuration alone."""
+"""`tf.compat.v1.InteractiveSession`, which scripts for TensorFlow 2 make for its configuration alone."""
 
 from typing import Any, NoReturn
 
 
-class InteractiveSession:
+def _refuse(name: str) -> NoReturn:
+    raise AttributeError(
+        f"tf.compat.v1.InteractiveSession.{name} is not part of jaxtribute. There are no graphs to run. Call a function where "
+        "session.run runs a part of the graph; @tf.function compiles it."
+    )
+
+
+class _RunsNothing(type):
+    """Says so of the class, too, for `jaxtribute check`."""
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        _refuse(name)
+
+
+class InteractiveSession(metaclass=_RunsNothing):
     """Takes a configuration, and runs nothing.
 
-    Scripts of TensorFlow 2 make one so that TensorFlow does not take all of a GPU's memory. JAX has
+    Scripts for TensorFlow 2 make one so that TensorFlow does not take all of a GPU's memory. JAX has
     XLA_PYTHON_CLIENT_PREALLOCATE=false for that.
+
+    Raises:
+        AttributeError: anything but `close` is asked for, such as `run`.
 
     Source: `tf.compat.v1.InteractiveSession`.
     """
@@ -16,23 +33,13 @@ class InteractiveSession:
         """Makes one; without effect.
 
         Args:
-            target: of no use here.
-            graph: of no use here.
-            config: a `ConfigProto`, of no use here.
+            target: accepted; not used.
+            graph: accepted; not used.
+            config: a `ConfigProto`; not used.
         """
-
-    def run(
-        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
-    ) -> NoReturn:
-        """Refuses to run.
-
-        Raises:
-            NotImplementedError: always.
-        """
-        raise NotImplementedError(
-            "InteractiveSession.run: there are no graphs to run here. Call a function where session.run runs a part of the graph; "
-            "@tf.function compiles it."
-        )
 
     def close(self) -> None:
         """Ends the session; without effect."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        _refuse(name)

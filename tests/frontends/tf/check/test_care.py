@@ -50,6 +50,23 @@ def test_lines_that_need_none(line):
     assert found(line) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if x:\n    import keras\nimport tensorflow as tf",
+        "import keras, tensorflow as tf",
+        "from keras import layers; import tensorflow as tf",
+    ],
+)
+def test_keras_before_tf_where_fix_leaves_it(text):
+    assert [name for _, name in found(text)] == ["import keras"]
+
+
+def test_keras_after_tf_or_where_fix_changes_it():
+    assert found("import tensorflow as tf\nimport keras") == []
+    assert found("import keras\nimport tensorflow as tf") == []
+
+
 def test_devices():
     text = """
     import tensorflow as tf

@@ -3,6 +3,7 @@
 import pytest
 
 from frontends import tf
+from frontends.tf.check.versions import uses_in_its_version
 from frontends.tf.compat.v1 import ConfigProto, InteractiveSession
 
 
@@ -15,5 +16,15 @@ def test_a_script_that_only_configures_goes_on():
 
 
 def test_it_runs_nothing():
-    with pytest.raises(NotImplementedError, match=r"@tf\.function"):
+    with pytest.raises(AttributeError, match=r"InteractiveSession\.run .*@tf\.function"):
         InteractiveSession().run(tf.constant(1.0), {})
+
+
+def test_check_says_so_of_a_graph_script():
+    text = (
+        "import tensorflow as tf\nsess = tf.InteractiveSession()\nprint(sess.run(x))\nsess.close()"
+    )
+    missing = [
+        use.found.path for use in uses_in_its_version(text).uses if use.found.kind == "missing"
+    ]
+    assert missing == ["tf.compat.v1.InteractiveSession.run"]
