@@ -1,4 +1,4 @@
-"""Batches whose arrays have different numbers of rows, as two datasets give them that are zipped after they were batched."""
+"""Batches whose arrays have different numbers of rows, such as two datasets that are batched and then zipped."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from spmd.typing import PyTree
 
 
 class PartsPlacer:
-    """Places the batches of one source on a mesh. Arrays with equally many rows are a *part*, which is dealt out by itself.
+    """Places the batches of one source on a mesh. Arrays with equally many rows are a *part*; each part is split separately.
 
     Each part has a mask of its own. A batch of one part is placed as `BatchPlacer` does it.
     """

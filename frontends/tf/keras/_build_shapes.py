@@ -1,4 +1,4 @@
-"""Shapes that a layer of the user's is built with: each a `tf.TensorShape`, as in Keras 2, whose layers write `input_shape.as_list()`.
+"""Shapes that user-defined layers are built with: each a `tf.TensorShape`, as in Keras 2, for `input_shape.as_list()`.
 
 Keras's own layers go on to get plain tuples. A `TensorShape` is one, too.
 

@@ -1,4 +1,4 @@
-"""Labels that are no class of the model: their loss is NaN, as with TensorFlow on a GPU; on a processor TensorFlow raises an error.
+"""Out-of-range labels: their loss is NaN, as with TensorFlow on a GPU; on a processor TensorFlow raises an error.
 
 Keras on JAX has a loss of 0 for them, so that a model learns nothing from such rows and its loss looks better than it is.
 
@@ -21,7 +21,11 @@ def lose_nan(
     from_logits: bool = False,
     axis: int = -1,
 ) -> Any:
-    """Wraps `sparse_categorical_crossentropy`."""
+    """Wraps `sparse_categorical_crossentropy`.
+
+    Returns:
+        The losses, NaN for labels below 0 and above the last class.
+    """
     losses = cross_entropy(target, output, from_logits, axis)
     labels = jnp.reshape(jnp.asarray(target), losses.shape)
     if jnp.issubdtype(labels.dtype, jnp.integer):

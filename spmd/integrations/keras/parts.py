@@ -40,7 +40,7 @@ def parts_of(objects: Sequence[KerasObject]) -> list[KerasObject]:
             waiting += [value for value in vars(part).values() if isinstance(value, _OPTIMIZER)]
         elif isinstance(part, _METRIC):
             waiting += part._metrics
-            # A distance between features asks a network of its own.
+            # A distance between features has a network.
             waiting += [value for value in vars(part).values() if isinstance(value, _LAYER)]
         else:
             waiting.append(getattr(part, "inner_optimizer", None))

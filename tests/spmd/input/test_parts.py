@@ -12,7 +12,7 @@ from spmd.input.parts import PartsPlacer
 MeshOf = Callable[[int], Mesh]
 
 
-def test_each_part_is_dealt_out_by_itself(mesh_of: MeshOf) -> None:
+def test_each_part_is_split_separately(mesh_of: MeshOf) -> None:
     placer = PartsPlacer(mesh_of(2))
     images, (few, labels) = placer.place(
         (np.arange(6.0), (np.arange(3.0), np.arange(3))), x64=False

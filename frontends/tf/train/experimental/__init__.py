@@ -1,4 +1,4 @@
-"""`tf.train.experimental`: state of Python's in checkpoints, and a switch of TensorFlow 2.0 to 2.3."""
+"""`tf.train.experimental`: Python state in checkpoints, and a switch of TensorFlow 2.0 to 2.3."""
 
 from frontends.tf import _names
 from frontends.tf.train.experimental.python_state import PythonState as PythonState

@@ -1,4 +1,4 @@
-"""State of Python's in a checkpoint, in a form that its owner chooses."""
+"""Python state in a checkpoint, in a form that its owner chooses."""
 
 import abc
 

@@ -1,4 +1,4 @@
-"""Layers of the user's get the shapes that Keras 2 gives."""
+"""User-defined layers get the shapes that Keras 2 gives."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Labels that are no class of the model."""
+"""Out-of-range labels."""
 
 import numpy as np
 import pytest
