@@ -41,8 +41,7 @@ def connect() -> None:
 
 
 def _patch(keras: ModuleType) -> None:
-    config = getattr(
-        keras, "config", None
-    )  # Keras 2 has none; the first use of tf.keras says what to do
+    # Keras 2 has no config; the first use of tf.keras says what to do.
+    config = getattr(keras, "config", None)
     if config is not None and config.backend() == "jax":
         importlib.import_module("frontends.tf.keras")

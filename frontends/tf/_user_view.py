@@ -7,7 +7,7 @@ looks at the file of the code that asks, which costs some 50 ns.
 
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ def seen_by_users(
         frame = sys._getframe(1)
         library = _LIBRARIES.get(frame.f_code.co_filename)
         if library is None:
-            library = _is_library(frame)
+            library = is_library_code(frame.f_code, frame.f_globals.get("__name__"))
         return read(self) if library else show(self)
 
     return property(get, doc=doc or read.__doc__)
@@ -53,10 +53,18 @@ def as_dtype_seen(dtype: Any) -> Any:
     return BY_NUMPY.get(dtype, dtype)
 
 
-def _is_library(frame: FrameType) -> bool:
-    path, module = frame.f_code.co_filename, frame.f_globals.get("__name__")
+def is_library_code(code: CodeType, module: str | None) -> bool:
+    """Tells whether code is a library's.
+
+    Args:
+        code: of a function, or of a frame.
+        module: the name of its module.
+    """
+    path = code.co_filename
     if path.startswith("<"):  # of many pieces of code: `python -c`, doctests, dataclasses
         return is_library(module)
-    # By name as well: JAX may be installed where no library is expected.
-    found = _LIBRARIES[path] = is_library(module) or not is_user_file(path)
+    found = _LIBRARIES.get(path)
+    if found is None:
+        # By name as well: JAX may be installed where no library is expected.
+        found = _LIBRARIES[path] = is_library(module) or not is_user_file(path)
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 from spmd.checkpoint.arrays import ArrayEntry
 from spmd.checkpoint.errors import CheckpointError, CheckpointNotFoundError, DamagedCheckpointError
-from spmd.checkpoint.layout import checkpoint_folder
+from spmd.checkpoint.layout import checkpoint_folder, is_checkpoint
 from spmd.checkpoint.parts import MANIFEST
 from spmd.checkpoint.schema import SchemaError, check_content
 from spmd.errors import some_of
@@ -145,7 +145,7 @@ def raw_manifest(path: str) -> bytes:
         within = [
             one
             for one in sorted(os.listdir(folder), key=lambda name: (len(name), name))
-            if os.path.isfile(os.path.join(folder, one, MANIFEST))
+            if is_checkpoint(os.path.join(folder, one))
         ]
         if within:
             raise CheckpointNotFoundError(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from frontends.tf.check import facts, names
 from frontends.tf.check.findings import Finding, Kind
-from frontends.tf.check.fixes import IMPORT_KERAS
+from frontends.tf.check.fixes import IMPORT_KERAS, stands_before
 from frontends.tf.check.uses import Use, Uses
 
 # Packages that compute with TensorFlow itself, and what may stand for some.
@@ -96,9 +96,8 @@ def _imports(script: Uses) -> Iterator[Finding]:
             instead = _ON_TENSORFLOW[root]
             text = "works with TensorFlow's own tensors and variables, not with those of this tf"
             yield Finding(Kind.CARE, node.lineno, root, f"{text}. {instead}".rstrip(". "))
-        # Of those before it that stand alone, the first is changed.
-        is_alone = node.col_offset == 0 and node.lineno < ours
-        if root in IMPORT_KERAS and node.lineno <= ours and not is_alone:
+        # Of those that can be changed, the first is.
+        if root in IMPORT_KERAS and node.lineno <= ours and not stands_before(node, ours):
             text = f"import it after tf (line {ours}), which has it take JAX"
             yield Finding(Kind.CARE, node.lineno, f"import {root}", text)
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from frontends.tf.check.imports import Imported
+from frontends.tf.check.imports import Imported, modules_in
 from frontends.tf.check.sources import Source, cells_of
 from frontends.tf.check.uses import Import, Uses
 
@@ -109,6 +109,11 @@ def _change(lines: list[str], each: Import) -> Change | None:
     return None if new == old else _change_of(node, old, new)
 
 
+def stands_before(node: ast.stmt, line: int) -> bool:
+    """Tells whether a statement stands by itself, above a line, so that another one can be put before it."""
+    return node.col_offset == 0 and node.lineno < line
+
+
 def _early_keras(script: Uses) -> ast.Import | ast.ImportFrom | None:
     """Finds the first import of Keras, or of what imports it, before one of `tf`: Keras would look for TensorFlow.
 
@@ -116,17 +121,12 @@ def _early_keras(script: Uses) -> ast.Import | ast.ImportFrom | None:
     """
     first = min((one.statement.lineno for one in script.imports), default=0)
     for node in script.nodes:
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            modules = [node.module or ""]
-        else:
-            continue
-        roots = {module.split(".")[0] for module in modules}
-        if "frontends" in roots:
-            return None
-        if node.lineno < first and node.col_offset == 0 and roots & IMPORT_KERAS:
-            return node
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            roots = {name[0] for level, name in modules_in([node]) if not level}
+            if "frontends" in roots:
+                return None
+            if stands_before(node, first) and roots & IMPORT_KERAS:
+                return node
     return None
 
 

@@ -12,9 +12,11 @@ from typing import Any
 
 import keras
 
-from frontends.tf._user_view import as_shape_seen
+from frontends.tf._user_view import as_shape_seen, is_library_code
 from spmd.integrations.keras import KerasObject, Method
-from spmd.source_lines import is_library, is_user_file
+
+# What a saved layer has its shapes under.
+_SHAPES = ("input_shape", "shapes_dict")
 
 
 def give_shapes(
@@ -32,19 +34,16 @@ def give_shapes(
 
 def give_saved_shapes(build: Method, /, self: KerasObject, config: Any) -> None:
     """Wraps `Layer.build_from_config`: builds a layer that is loaded."""
-    shapes = config and _is_users(self.build) and {"input_shape", "shapes_dict"} & config.keys()
-    build(
-        self, config | _with_shapes({name: config[name] for name in shapes}) if shapes else config
-    )
+    if config and _is_users(self.build):
+        shapes = {name: config[name] for name in _SHAPES if name in config}
+        config = config | _with_shapes(shapes)
+    build(self, config)
 
 
 def _is_users(function: Callable[..., Any]) -> bool:
     found: Any = inspect.unwrap(function)
-    code = getattr(found, "__code__", None)
-    if code is None:  # a functools.partial, say
-        return False
-    path = code.co_filename
-    return not is_library(found.__module__) if path.startswith("<") else is_user_file(path)
+    code = getattr(found, "__code__", None)  # a functools.partial has none
+    return code is not None and not is_library_code(code, found.__module__)
 
 
 def _with_shapes(shapes: Any) -> dict[str, Any]:

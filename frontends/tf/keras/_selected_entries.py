@@ -10,7 +10,7 @@ import jax
 import frontends.tf
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.math import divide_no_nan, reduce_sum
-from frontends.tf.selected import Selected, traced
+from frontends.tf.selected import is_selected, traced
 from spmd.integrations.keras import KerasObject, Method
 from spmd.replica import all_reduce
 
@@ -62,5 +62,4 @@ def of_entries(module: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _has_selected(values: Any) -> bool:
-    leaves = jax.tree.leaves(values, is_leaf=lambda value: isinstance(value, Selected))
-    return any(isinstance(leaf, Selected) for leaf in leaves)
+    return any(map(is_selected, jax.tree.leaves(values)))

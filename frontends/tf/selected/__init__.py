@@ -11,6 +11,7 @@ from frontends.tf.selected.making import coordinates as coordinates
 from frontends.tf.selected.making import masked as masked
 from frontends.tf.selected.making import takes_masks as takes_masks
 from frontends.tf.selected.selected import Selected as Selected
+from frontends.tf.selected.selected import is_selected as is_selected
 from frontends.tf.selected.selected import traced as traced
 from frontends.tf.selected.selected import weights_of_entries as weights_of_entries
 from frontends.tf.selected.selection import SelectionError as SelectionError

@@ -108,12 +108,15 @@ def sharing(model: Model) -> Generator[None]:
     if _SHARE.get() is not _share_in_loop:
         yield
         return
-    frame, share = current_frame(), None
-    if frame is not None and frame.in_replica:
-        share = _share_of(frame.masks[0].rows if frame.masks else None)
-    in_parts = frame is not None and len(frame.masks or ()) > 1
-    finding = assigned(_SHARE, _share_in_parts) if in_parts else _share(share)
-    with finding, _tracking_shares(model):
+    frame = current_frame()
+    masks = [] if frame is None else frame.masks or []
+    if len(masks) > 1:
+        shares = assigned(_SHARE, _share_in_parts)
+    elif frame is not None and frame.in_replica:
+        shares = _share(_share_of(masks[0].rows if masks else None))
+    else:
+        shares = _share(None)
+    with shares, _tracking_shares(model):
         yield
 
 

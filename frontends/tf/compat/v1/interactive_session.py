@@ -2,12 +2,11 @@
 
 from typing import Any, NoReturn
 
+from frontends.tf._names import explained_error, unknown_name
+
 
 def _refuse(name: str) -> NoReturn:
-    raise AttributeError(
-        f"tf.compat.v1.InteractiveSession.{name} is not part of jaxtribute. There are no graphs to run. Call a function where "
-        "session.run runs a part of the graph; @tf.function compiles it."
-    )
+    raise explained_error(name, unknown_name("tf.InteractiveSession", name, ()))
 
 
 class _RunsNothing(type):

@@ -6,6 +6,9 @@ import keras
 
 from frontends.tf.compat.v1.train.optimizer import Optimizer
 
+# Steps after which a fixed scale would grow.
+_NEVER = 2**31 - 1
+
 
 def enable_mixed_precision_graph_rewrite(
     opt: Any, loss_scale: float | Literal["dynamic"] = "dynamic"
@@ -58,7 +61,3 @@ def disable_mixed_precision_graph_rewrite() -> None:
 
     Source: `tf.compat.v1.mixed_precision.disable_mixed_precision_graph_rewrite`.
     """
-
-
-# Steps after which a fixed scale would grow.
-_NEVER = 2**31 - 1
